@@ -1,0 +1,69 @@
+package result
+
+import "slices"
+
+// Names of the built-in metrics that more than one room speaks of.
+const (
+	WallTime          = "wall_time"
+	CPUTime           = "cpu_time"
+	UserTime          = "user_time"
+	SystemTime        = "system_time"
+	MemoryPeak        = "memory_peak"
+	MemoryPeakProcess = "memory_peak_process"
+	OutputSize        = "output_size"
+	CrashRate         = "crash_rate"
+	ErrorRate         = "error_rate"
+	ErrorCount        = "error_count"
+	Attempts          = "attempts"
+	Throughput        = "throughput"
+	Check             = "check"
+)
+
+// Catalogue returns the definitions of the built-in metrics by name. A user's
+// or a tool's metric brings its definition along; the document carries its own
+// table. The map is fresh at every call.
+func Catalogue() map[string]Metric {
+	return map[string]Metric{
+		WallTime:   {Unit: "s", Better: Lower, Class: Noisy, Source: "launch", Step: 1e-9},
+		CPUTime:    {Unit: "s", Better: Lower, Class: Noisy, Source: "rusage", Step: 1e-6},
+		UserTime:   {Unit: "s", Better: Lower, Class: Noisy, Source: "rusage", Step: 0.01},
+		SystemTime: {Unit: "s", Better: Lower, Class: Noisy, Source: "rusage", Step: 0.01},
+		// Largest sum of resident sets over the process tree, sampled; pages.
+		MemoryPeak: {Unit: "B", Better: Lower, Class: Noisy, Source: "linuxproc", Step: 4096},
+		// Largest resident set of one process, exact, from the launcher.
+		MemoryPeakProcess: {Unit: "B", Better: Lower, Class: Noisy, Source: "launch", Step: 1024},
+		// Bytes of the file that the benchmark's expect names.
+		OutputSize: {Unit: "B", Better: Lower, Class: Exact, Source: "out", Step: 1},
+		// Share of runs that did not end in success or window_reached. It is
+		// counted by the gate from statuses and never stored as a column.
+		CrashRate:  {Unit: "1", Better: Lower, Class: Level, Source: "status"},
+		ErrorRate:  {Unit: "1", Better: Lower, Class: Level, Source: "report"},
+		ErrorCount: {Unit: "1", Better: Lower, Class: Level, Source: "report", Step: 1},
+		Attempts:   {Unit: "1", Better: Higher, Class: Noisy, Source: "report", Step: 1},
+		Throughput: {Unit: "1/s", Better: Higher, Class: Noisy, Source: "report"},
+		// A named boolean, 1 or 0; the part is its name.
+		Check: {Unit: "1", Better: Higher, Class: Exact, Source: "report", Step: 1},
+
+		"latency_min":        {Unit: "s", Better: Lower, Class: Noisy, Source: "report"},
+		"latency_mean":       {Unit: "s", Better: Lower, Class: Noisy, Source: "report"},
+		"latency_p50":        {Unit: "s", Better: Lower, Class: Tail, Source: "report"},
+		"latency_p90":        {Unit: "s", Better: Lower, Class: Tail, Source: "report"},
+		"latency_p95":        {Unit: "s", Better: Lower, Class: Tail, Source: "report"},
+		"latency_p99":        {Unit: "s", Better: Lower, Class: Tail, Source: "report"},
+		"latency_p999":       {Unit: "s", Better: Lower, Class: Tail, Source: "report"},
+		"latency_max":        {Unit: "s", Better: Lower, Class: Tail, Source: "report"},
+		"time_to_first_byte": {Unit: "s", Better: Lower, Class: Noisy, Source: "report"},
+		"handshake_time":     {Unit: "s", Better: Lower, Class: Noisy, Source: "report"},
+	}
+}
+
+// BuiltinNames returns the names of the catalogue in order.
+func BuiltinNames() []string {
+	m := Catalogue()
+	names := make([]string, 0, len(m))
+	for n := range m {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	return names
+}

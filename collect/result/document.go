@@ -1,0 +1,308 @@
+// Package result owns the results document (perfweir.results/v1): what one or
+// more sessions measured, cell by cell, with everything a later reader needs to
+// understand it (metric definitions, machine, builds, order).
+//
+// The room holds types, the catalogue of built-in metrics and the codec. It
+// refuses to judge (gate) and to measure (collect/measure). Its data goes to
+// baseline and gate, which may import these types and nothing else of collect.
+//
+// The Go API carries no compatibility promise; the document does. A document is
+// columnar so that 5,000 cells x 20 runs x 10 metrics stay near 17 MB, and
+// "cells" is its last key so that it can be read and written cell by cell.
+package result
+
+import (
+	"time"
+)
+
+// Schema is the tag of the document, major version included. Unknown keys are
+// allowed when read; a newer major version is refused in words (see Decode).
+const Schema = "perfweir.results/v1"
+
+// Document is a whole results document in memory.
+type Document struct {
+	Header
+	Cells []Cell `json:"cells"`
+}
+
+// Header is everything before the cells.
+type Header struct {
+	Schema   string            `json:"schema"`
+	Suite    Suite             `json:"suite"`
+	Plan     PlanRef           `json:"plan"`
+	Builds   map[string]Build  `json:"builds"`   // by build name: "head", "base"
+	Sessions []Session         `json:"sessions"` // in the order they ran
+	Metrics  map[string]Metric `json:"metrics"`  // by metric name; every metric of a column is here
+	// Skipped are cells of the suite that were left out of the plan on purpose.
+	Skipped []Skipped `json:"skipped,omitempty"`
+}
+
+// Suite names the suite file the document came from.
+type Suite struct {
+	Name   string `json:"name"`
+	Path   string `json:"path"`             // relative to the repository's root where there is one, else as given
+	Digest string `json:"digest,omitempty"` // "sha256:..." of the file's bytes
+}
+
+// PlanRef ties the document to the plan it was measured under.
+type PlanRef struct {
+	Digest    string `json:"digest"`              // see plan.Plan.Digest
+	Seed      uint64 `json:"seed"`                // of the order
+	Looks     []int  `json:"looks"`               // cumulative repeats at each planned look; one entry: all at once
+	Cells     int    `json:"cells"`               // planned
+	Runs      int    `json:"runs"`                // planned, warm-ups not counted
+	Selection string `json:"selection,omitempty"` // glob of --cells: the rest of the suite was left out on purpose
+}
+
+// Build is one revision of the program under test.
+type Build struct {
+	Commit string `json:"commit,omitempty"` // full hash; absent outside a git repository
+	Dirty  bool   `json:"dirty"`            // tracked files of the suite's folder differ from the commit
+	// Tree identifies the tracked content of the suite's folder, uncommitted
+	// edits included: "sha256:..."; absent outside a git repository.
+	Tree string `json:"tree,omitempty"`
+	// Programs are the digests of the files that the cells' arguments name
+	// (program, scripts), by the argument as written.
+	Programs map[string]string `json:"programs,omitempty"`
+}
+
+// Skipped is a cell that was left out of the plan on purpose, and why.
+type Skipped struct {
+	Name string `json:"name"`
+	Why  string `json:"why"`
+}
+
+// Replication units of a session (DESIGN rule 8).
+const (
+	ReplicatesProcess       = "process"        // every repeat is a fresh process
+	ReplicatesWithinProcess = "within_process" // one process repeated: advisory in the gate
+)
+
+// Session is one job on one machine: the unit above the run.
+type Session struct {
+	ID          string       `json:"id"` // ULID
+	Machine     string       `json:"machine"`
+	StartedAt   time.Time    `json:"started_at"`
+	Origin      string       `json:"origin"`     // "run", "import"
+	Replicates  string       `json:"replicates"` // ReplicatesProcess or ReplicatesWithinProcess
+	LaunchFloor int64        `json:"launch_floor,omitempty"`
+	WorkflowRun *WorkflowRun `json:"workflow_run,omitempty"`
+	Host        Host         `json:"host"`
+	Sources     []Source     `json:"sources,omitempty"`
+	Interrupted bool         `json:"interrupted,omitempty"` // stopped from outside before the plan was done
+}
+
+// WorkflowRun is GitHub's run that the session belongs to.
+type WorkflowRun struct {
+	RepositoryID int64  `json:"repository_id"`
+	ID           int64  `json:"id"`
+	Attempt      int    `json:"attempt"`
+	Event        string `json:"event"`
+	Ref          string `json:"ref"`
+}
+
+// Host is the fingerprint of a machine. A differing strict key makes sessions
+// not comparable; a differing soft key is a doubt.
+type Host struct {
+	Strict map[string]string `json:"strict"`
+	Soft   map[string]string `json:"soft,omitempty"`
+}
+
+// States of a source.
+const (
+	SourceOK     = "ok"
+	SourceAbsent = "absent"
+)
+
+// Source is one sampler of a session and how well it did (DESIGN rule 6).
+type Source struct {
+	Name     string  `json:"name"`
+	State    string  `json:"state"`            // SourceOK, SourceAbsent
+	Reason   string  `json:"reason,omitempty"` // why absent
+	Every    float64 `json:"every,omitempty"`  // s between ticks
+	Cost     float64 `json:"cost,omitempty"`   // share of one core spent reading
+	Missed   int     `json:"missed,omitempty"` // ticks that came too late to be read
+	Coverage float64 `json:"coverage,omitempty"`
+}
+
+// Better directions of a metric. Empty: unknown; a relative budget then has to
+// be one-sided (max_increase, max_decrease).
+const (
+	Lower  = "lower"
+	Higher = "higher"
+)
+
+// Class is how a metric varies, which decides how it is judged
+// (notes on metric classes: docs/statistics.md).
+type Class string
+
+// Classes of a metric.
+const (
+	Exact   Class = "exact"   // any change is a change: bytes, files, token counts
+	Counted Class = "counted" // nearly exact: instructions, allocations, syscalls
+	Noisy   Class = "noisy"   // time, memory, energy, throughput
+	Tail    Class = "tail"    // percentiles
+	Level   Class = "level"   // temperature, shares: absolute budgets only
+)
+
+// Metric is the definition of a metric, carried by the document so that an old
+// baseline explains itself.
+type Metric struct {
+	Unit   string  `json:"unit"`             // base unit: "s", "B", "J", "W", "Hz", "1", or a user's own
+	Per    string  `json:"per,omitempty"`    // "J" per "token"
+	Better string  `json:"better,omitempty"` // Lower, Higher or empty
+	Class  Class   `json:"class"`
+	Source string  `json:"source,omitempty"` // what measured it: "launch", "linuxproc", "stdout", ...
+	Step   float64 `json:"step,omitempty"`   // resolution in the unit; 0 unknown
+}
+
+// Status is how a run ended.
+type Status string
+
+// Statuses. The zero value of a run in the document is Success.
+const (
+	Success       Status = "success"
+	WindowReached Status = "window_reached" // ended by us after its window: that is success
+	Timeout       Status = "timeout"
+	Signal        Status = "signal"
+	Failed        Status = "failed" // non-zero exit
+	MissingOutput Status = "missing_output"
+	InvalidOutput Status = "invalid_output"
+	SpawnError    Status = "spawn_error"
+	Interrupted   Status = "interrupted" // stopped from outside; neither success nor crash
+)
+
+// OK reports whether the run's numbers may be compared.
+func (s Status) OK() bool { return s == "" || s == Success || s == WindowReached }
+
+// Crashed reports whether the run counts into crash_rate.
+func (s Status) Crashed() bool { return !s.OK() && s != Interrupted }
+
+// BuildHead is the build that is judged; BuildBase the commit it is compared
+// with, built and run in the same session.
+const (
+	BuildHead = "head"
+	BuildBase = "base"
+)
+
+// ID is the identity of a cell: the tuple, never the printed name.
+type ID struct {
+	Benchmark, Variant, Input, Build string
+}
+
+// Cell is one row of the matrix on one build.
+type Cell struct {
+	Name      string            `json:"name"` // printed name: benchmark/variant/input without empty fields
+	Benchmark string            `json:"benchmark"`
+	Variant   string            `json:"variant,omitempty"`
+	Input     string            `json:"input,omitempty"`
+	Build     string            `json:"build"`
+	Was       []string          `json:"was,omitempty"` // earlier names of the benchmark
+	Digest    string            `json:"digest"`        // of what changes its numbers: see plan.Cell
+	Argv      []string          `json:"argv,omitempty"`
+	Labels    map[string]string `json:"labels,omitempty"`
+	Note      string            `json:"note,omitempty"`
+	Source    string            `json:"source,omitempty"` // path:line where annotations go when no budget line fits
+	Planned   int               `json:"planned"`          // repeats planned
+	Runs      Runs              `json:"runs"`
+	Columns   []Column          `json:"columns"`
+}
+
+// ID returns the cell's identity.
+func (c *Cell) ID() ID { return ID{c.Benchmark, c.Variant, c.Input, c.Build} }
+
+// Runs is the run list of a cell, column by column. All slices that are present
+// have the length of Repeat; an absent slice is all defaults (attempt 1, look 1,
+// session 0). Keys of Status and Detail are 0-based positions in the run list.
+type Runs struct {
+	Repeat  []int          `json:"repeat"`            // 1-based; 0 marks a warm-up
+	Attempt []int          `json:"attempt,omitempty"` // 1-based
+	Look    []int          `json:"look,omitempty"`    // 1-based
+	Block   []int          `json:"block"`             // runs of one block are compared with each other
+	Slot    []int          `json:"slot"`              // place in the block
+	Session []int          `json:"session,omitempty"` // index into Header.Sessions
+	Start   []float64      `json:"start"`             // s since the session's start
+	Status  map[int]Status `json:"status,omitempty"`  // absent: Success
+	Detail  map[int]Detail `json:"detail,omitempty"`
+}
+
+// Len is the number of runs.
+func (r *Runs) Len() int { return len(r.Repeat) }
+
+// Warmup reports whether run i is a warm-up.
+func (r *Runs) Warmup(i int) bool { return r.Repeat[i] == 0 }
+
+// AttemptAt returns the attempt of run i.
+func (r *Runs) AttemptAt(i int) int { return at(r.Attempt, i, 1) }
+
+// LookAt returns the look of run i.
+func (r *Runs) LookAt(i int) int { return at(r.Look, i, 1) }
+
+// SessionAt returns the session index of run i.
+func (r *Runs) SessionAt(i int) int { return at(r.Session, i, 0) }
+
+// StatusAt returns the status of run i.
+func (r *Runs) StatusAt(i int) Status {
+	if s, ok := r.Status[i]; ok {
+		return s
+	}
+	return Success
+}
+
+// ValidAt reports whether run i is valid: nothing was found that forbids
+// comparing it (throttling, foreign load).
+func (r *Runs) ValidAt(i int) bool {
+	d, ok := r.Detail[i]
+	return !ok || d.Valid == nil || *d.Valid
+}
+
+func at(s []int, i, def int) int {
+	if s == nil {
+		return def
+	}
+	return s[i]
+}
+
+// Detail is what is worth telling about one run beyond its numbers.
+type Detail struct {
+	ExitCode     *int     `json:"exit_code,omitempty"`     // when it exited by itself and not with 0
+	Signal       string   `json:"signal,omitempty"`        // "KILL", "SEGV", ...
+	Timeout      float64  `json:"timeout,omitempty"`       // s, the limit that was hit
+	TimeoutBasis string   `json:"timeout_basis,omitempty"` // "4 x encode/default"
+	Ended        float64  `json:"ended,omitempty"`         // s of wall time until it ended, for runs whose wall_time is absent
+	Reason       string   `json:"reason,omitempty"`        // one sentence: why the status is what it is
+	StderrTail   string   `json:"stderr_tail,omitempty"`
+	Warnings     []string `json:"warnings,omitempty"`
+	Valid        *bool    `json:"valid,omitempty"` // absent: valid
+	Folder       string   `json:"folder,omitempty"`
+}
+
+// Column is the measurements of one metric (and phase and part) over the run
+// list of its cell. V has one value a run; a missing one is NaN in memory, null
+// in the file, and has its reason in Absent. NaN and Inf never appear in a file.
+type Column struct {
+	Metric string         `json:"metric"`
+	Phase  string         `json:"phase,omitempty"`
+	Part   string         `json:"part,omitempty"`
+	V      Values         `json:"v"`
+	Bound  Values         `json:"bound,omitempty"`  // error bound of each value, in the metric's unit
+	Absent map[int]string `json:"absent,omitempty"` // reason by position
+}
+
+// Values is a column of numbers; NaN stands for null.
+type Values []float64
+
+// Reasons for an absent value that more than one room writes.
+const (
+	AbsentTooShort      = "too_short"      // fewer than three ticks, or under the tick of the kernel's clock
+	AbsentInsufficient  = "insufficient"   // a percentile without its tail
+	AbsentNotReported   = "not_reported"   // the program printed nothing that the reader found
+	AbsentNotFinite     = "not_finite"     // NaN, Inf or not a number
+	AbsentNoLauncher    = "no_launcher"    // exact peak memory needs the launcher
+	AbsentNotRun        = "not_run"        // the run never got so far
+	AbsentNoPermission  = "no_permission"  //
+	AbsentNotSupported  = "not_supported"  //
+	AbsentUnitMismatch  = "unit_mismatch"  //
+	AbsentUnreadable    = "unreadable"     //
+	AbsentDuplicateName = "duplicate_name" //
+)
