@@ -1,0 +1,12 @@
+//go:build !unix
+
+package linuxproc_test
+
+import (
+	"syscall"
+	"testing"
+)
+
+func ownSession() *syscall.SysProcAttr { return nil }
+
+func killSession(*testing.T, int) {}
