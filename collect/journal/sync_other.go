@@ -1,0 +1,5 @@
+//go:build !linux
+
+package journal
+
+func (d disk) sync() error { return d.Sync() }
