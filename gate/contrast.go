@@ -1,0 +1,309 @@
+package gate
+
+import (
+	"math"
+
+	"github.com/perfweir/perfweir/collect/result"
+	"github.com/perfweir/perfweir/gate/budget"
+	"github.com/perfweir/perfweir/gate/stats"
+	"github.com/perfweir/perfweir/gate/verdict"
+)
+
+// Doubts of a comparison.
+const (
+	doubtUnequalSpread  = "unequal_spread"  // MADs differ by more than twice
+	doubtDemoted        = "not_exact"       // an exact metric that varied within one side
+	doubtFewSessions    = "few_sessions"    // fewer stored sessions than the spread needs
+	doubtSingleRun      = "single_run"      // one run a side: no spread is known
+	doubtBlocksDropped  = "blocks_dropped"  // blocks in which one side is missing
+	doubtSessionsDiffer = "sessions_differ" // an exact metric that differs between stored sessions
+	doubtWithinProcess  = "within_process"  // one process repeated: advisory
+)
+
+// contrast is two sets of measurements of one metric held against each other,
+// before any budget: what was measured, and which exact rule applies.
+type contrast struct {
+	def      result.Metric
+	against  string
+	design   string
+	x, y     []float64    // reference (pooled over sessions) and current, clean runs
+	pairs    [][2]float64 // reference, current by block; design paired
+	sessions int          // stored sessions behind x
+	// Design sessions: mean of the log medians of the stored sessions, log
+	// median of the current one(s), and how many current ones there are.
+	logReference, logCurrent float64
+	currentSessions          int
+	spread                   *spread // filled once all cells of the metric are known
+	samePrograms             bool
+	doubts                   []string
+}
+
+// spread is how much one session differs from the next, on the log scale,
+// pooled over all cells of a metric.
+type spread struct {
+	groups [][]float64
+	s      float64
+	df     int
+}
+
+// newContrast chooses the design. Exact values are compared as they are; a
+// variant of the same session by blocks; stored sessions by their spread where
+// there are enough of them, else run by run.
+func newContrast(def result.Metric, against string, s *sample, cur []point, minSessions int) *contrast {
+	c := &contrast{def: def, against: against, samePrograms: s.samePrograms}
+	for _, p := range cur {
+		c.y = append(c.y, p.value)
+	}
+	if against != budget.AgainstBaseline {
+		c.pairWith(s.variant, cur)
+	} else {
+		c.x, c.sessions, c.design = s.pooled(), len(s.sessions), verdict.Unpaired
+		if c.sessions < minSessions {
+			if def.Class == result.Noisy || def.Class == result.Tail {
+				c.doubts = append(c.doubts, doubtFewSessions)
+			}
+		} else {
+			c.bySessions(s.sessions, cur)
+		}
+	}
+	if def.Class == result.Exact {
+		c.asExact(s)
+	}
+	if c.design != verdict.ExactEq && min(len(c.x), len(c.y)) == 1 {
+		c.doubts = append(c.doubts, doubtSingleRun)
+	}
+	if c.design == verdict.Unpaired && unequalSpread(c.x, c.y) {
+		c.doubts = append(c.doubts, doubtUnequalSpread)
+	}
+	return c
+}
+
+// pairWith joins both sides by session and block. A block in which one side is
+// missing is dropped whole and counted as a doubt.
+func (c *contrast) pairWith(reference, cur []point) {
+	c.design = verdict.Paired
+	type place struct{ session, block int }
+	at := make(map[place]float64, len(reference))
+	for _, p := range reference {
+		at[place{p.session, p.block}] = p.value
+		c.x = append(c.x, p.value)
+	}
+	for _, p := range cur {
+		if v, ok := at[place{p.session, p.block}]; ok {
+			c.pairs = append(c.pairs, [2]float64{v, p.value})
+		}
+	}
+	if len(c.pairs) < len(reference) || len(c.pairs) < len(cur) {
+		c.doubts = append(c.doubts, doubtBlocksDropped)
+	}
+}
+
+// bySessions switches to session medians on the log scale, where all are positive.
+func (c *contrast) bySessions(sessions [][]float64, cur []point) {
+	if !allPositive(c.x) || !allPositive(c.y) {
+		return
+	}
+	logs := make([]float64, len(sessions))
+	for i, v := range sessions {
+		logs[i] = math.Log(median(v))
+	}
+	bySession := map[int][]float64{}
+	last := 0
+	for _, p := range cur {
+		bySession[p.session] = append(bySession[p.session], p.value)
+		last = max(last, p.session)
+	}
+	var current []float64
+	for s := 0; s <= last; s++ { // in order: sums of floats must not depend on a map
+		if v := bySession[s]; len(v) > 0 {
+			current = append(current, math.Log(median(v)))
+		}
+	}
+	c.design = verdict.Sessions
+	c.logReference, c.logCurrent, c.currentSessions = mean(logs), mean(current), len(current)
+	c.spread = &spread{groups: [][]float64{logs}}
+}
+
+// asExact compares exact values as they are, where each side is constant. A
+// side that varies is not exact: it is judged like a noisy one, and said.
+// Several stored sessions may rightly differ (each is of its own commit): the
+// newest is the reference.
+func (c *contrast) asExact(s *sample) {
+	x := c.x
+	if len(s.sessions) > 1 {
+		x = s.sessions[0]
+		if !constant(c.x) {
+			c.doubts = append(c.doubts, doubtSessionsDiffer)
+		}
+	}
+	if !constant(x) || !constant(c.y) {
+		c.doubts = append(c.doubts, doubtDemoted)
+		return
+	}
+	c.x, c.design, c.spread = x, verdict.ExactEq, nil
+}
+
+// document gives the comparison's numbers: medians, ratio, shift, intervals.
+func (c *contrast) document(t *stats.Tables, level float64) verdict.Comparison {
+	d := verdict.Comparison{Design: c.design, Against: c.against, Sessions: c.sessions, Doubts: c.doubts,
+		N: [2]int{len(c.y), len(c.x)}, Current: median(c.y), Reference: median(c.x)}
+	switch c.design {
+	case verdict.Sessions:
+		c.documentSessions(&d, t, level)
+	case verdict.Paired:
+		c.documentPaired(&d, t, level)
+	case verdict.ExactEq:
+		d.Shift = d.Current - d.Reference
+		d.Ratio = ratioOf(d.Current, d.Reference)
+	default:
+		c.documentUnpaired(&d, t, level)
+	}
+	return d
+}
+
+func (c *contrast) documentUnpaired(d *verdict.Comparison, t *stats.Tables, level float64) {
+	shift, err := t.Unpaired(c.x, c.y, level)
+	if err != nil {
+		return
+	}
+	d.Shift = shift.Estimate
+	if shift.OK {
+		d.ShiftInterval = &[2]float64{shift.Lower, shift.Upper}
+	}
+	if !allPositive(c.x) || !allPositive(c.y) {
+		return
+	}
+	ratio, err := t.Unpaired(logs(c.x), logs(c.y), level)
+	if err != nil {
+		return
+	}
+	setRatio(d, ratio)
+}
+
+func (c *contrast) documentPaired(d *verdict.Comparison, t *stats.Tables, level float64) {
+	d.N = [2]int{len(c.pairs), len(c.pairs)}
+	if len(c.pairs) == 0 {
+		return
+	}
+	raw := make([]float64, len(c.pairs))
+	rel := make([]float64, len(c.pairs))
+	positive := true
+	for i, p := range c.pairs {
+		raw[i] = p[1] - p[0]
+		positive = positive && p[0] > 0 && p[1] > 0
+		rel[i] = math.Log(p[1]) - math.Log(p[0])
+	}
+	if shift, err := t.Paired(raw, level); err == nil {
+		d.Shift = shift.Estimate
+		if shift.OK {
+			d.ShiftInterval = &[2]float64{shift.Lower, shift.Upper}
+		}
+	}
+	if !positive {
+		return
+	}
+	if ratio, err := t.Paired(rel, level); err == nil {
+		setRatio(d, ratio)
+	}
+}
+
+func (c *contrast) documentSessions(d *verdict.Comparison, t *stats.Tables, level float64) {
+	d.Reference, d.Current = math.Exp(c.logReference), math.Exp(c.logCurrent)
+	r := math.Exp(c.logCurrent - c.logReference)
+	d.Ratio = &r
+	d.Shift = d.Current - d.Reference
+	lo, hi, err := t.PredictionBounds(c.logCurrent-c.logReference, c.spread.s, c.spread.df, c.sessions, c.currentSessions, level)
+	if err != nil {
+		return
+	}
+	d.RatioInterval = &[2]float64{math.Exp(lo), math.Exp(hi)}
+	d.ShiftInterval = &[2]float64{d.Reference * (math.Exp(lo) - 1), d.Reference * (math.Exp(hi) - 1)}
+}
+
+func setRatio(d *verdict.Comparison, b stats.Shift) {
+	r := math.Exp(b.Estimate)
+	d.Ratio = &r
+	if b.OK {
+		d.RatioInterval = &[2]float64{math.Exp(b.Lower), math.Exp(b.Upper)}
+	}
+}
+
+func ratioOf(y, x float64) *float64 {
+	if x <= 0 || y < 0 {
+		return nil
+	}
+	r := y / x
+	return &r
+}
+
+// pool joins the spreads of all cells of a metric into one and shares it: three
+// sessions of one cell tell next to nothing about their spread, three sessions
+// of fifty cells tell a lot. It is never below what the metric can resolve.
+func pool(members []*contrast) {
+	var groups [][]float64
+	for _, c := range members {
+		groups = append(groups, c.spread.groups...)
+	}
+	s, df, err := stats.PooledSpread(groups)
+	if err != nil {
+		s, df = 0, 1
+	}
+	for _, c := range members {
+		floor := c.def.Step / math.Exp(c.logReference)
+		c.spread = &spread{s: max(s, floor, minSpread), df: df}
+	}
+}
+
+// minSpread keeps sessions that agreed to the last digit from making every
+// later difference certain: 0.1 % is what an idle machine still moves.
+const minSpread = 0.001
+
+func median(x []float64) float64 {
+	m, err := stats.Median(x)
+	if err != nil {
+		return math.NaN()
+	}
+	return m
+}
+
+func mean(x []float64) float64 {
+	m, err := stats.Mean(x)
+	if err != nil {
+		return math.NaN()
+	}
+	return m
+}
+
+func logs(x []float64) []float64 {
+	out := make([]float64, len(x))
+	for i, v := range x {
+		out[i] = math.Log(v)
+	}
+	return out
+}
+
+func allPositive(x []float64) bool {
+	for _, v := range x {
+		if v <= 0 {
+			return false
+		}
+	}
+	return len(x) > 0
+}
+
+func constant(x []float64) bool {
+	for _, v := range x {
+		if v != x[0] {
+			return false
+		}
+	}
+	return len(x) > 0
+}
+
+func unequalSpread(x, y []float64) bool {
+	if len(x) < 5 || len(y) < 5 {
+		return false
+	}
+	unequal, err := stats.UnequalSpread(x, y)
+	return err == nil && unequal
+}

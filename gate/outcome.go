@@ -1,0 +1,197 @@
+package gate
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/perfweir/perfweir/gate/verdict"
+)
+
+// Exit codes of a verdict. Never 2: a Go panic exits with it.
+const (
+	ExitPass        = 0
+	ExitFail        = 1
+	ExitUndecided   = 3
+	ExitInterrupted = 130
+)
+
+// severity orders outcomes, worst first: the only place that does. A fail goes
+// before what is merely unknown; what is unknown goes before what passed. A run
+// that was stopped from outside has no verdict, whatever it saw until then.
+func severity(o verdict.Outcome) int {
+	switch o {
+	case verdict.Interrupted:
+		return 0
+	case verdict.Fail:
+		return 1
+	case verdict.Invalid:
+		return 2
+	case verdict.NoData:
+		return 3
+	case verdict.NotComparable:
+		return 4
+	case verdict.NoBaseline:
+		return 5
+	case verdict.New:
+		return 6
+	case verdict.Inconclusive:
+		return 7
+	case verdict.Suspicious:
+		return 8
+	case verdict.Quarantined:
+		return 9
+	case verdict.Accepted:
+		return 10
+	}
+	return 11 // pass
+}
+
+func worse(a, b verdict.Outcome) verdict.Outcome {
+	if severity(b) < severity(a) {
+		return b
+	}
+	return a
+}
+
+// action is what the policy does about a finding: ActionFail, ActionPass, or
+// one of the two that only show it. Fail, invalid and no_data are not subject
+// to policy, save for cells that are gone.
+func (e *evaluation) action(f *verdict.Finding) string {
+	if f.Grade == verdict.Unproven {
+		if e.in.Policy.Require == RequireProof {
+			return ActionFail
+		}
+		return ActionPass
+	}
+	key := f.Outcome
+	if f.Outcome == verdict.NoData && f.Metric == completeness && len(f.Reasons) > 0 && f.Reasons[0] == string(Gone) {
+		key = Gone
+	}
+	switch key {
+	case verdict.Fail, verdict.Invalid, verdict.NoData, verdict.Interrupted:
+		return ActionFail
+	case verdict.Pass, verdict.Accepted, verdict.Quarantined:
+		return ActionPass
+	}
+	if f.Outcome == verdict.Inconclusive && e.in.Policy.Require == RequireProof {
+		return ActionFail
+	}
+	return e.out.Policy.On[string(key)]
+}
+
+// document computes the outcome of every cell and of the whole.
+func (e *evaluation) document() *verdict.Document {
+	d := e.out
+	d.Counts = verdict.Counts{Findings: map[verdict.Outcome]int{}, Cells: map[verdict.Outcome]int{}}
+	d.Outcome = verdict.Pass
+	for i := range d.Cells {
+		d.Cells[i].Outcome = verdict.Pass
+		d.Counts.PlannedRuns += d.Cells[i].Planned
+		d.Counts.SeenRuns += d.Cells[i].Seen
+	}
+	for i := range d.Findings {
+		e.count(&d.Findings[i])
+	}
+	for i := range d.Cells {
+		d.Counts.Cells[d.Cells[i].Outcome]++
+		if d.Cells[i].Outcome != verdict.Inconclusive {
+			d.Cells[i].Stop = "decided"
+		}
+	}
+	e.wholeOutcome()
+	return d
+}
+
+// count adds one finding to its cell, to the counts and to the whole.
+func (e *evaluation) count(f *verdict.Finding) {
+	d := e.out
+	if !f.Gated {
+		return
+	}
+	if f.Grade == verdict.Unproven {
+		d.Counts.Unproven++
+		if f.SmallestEffect != nil {
+			d.Counts.SmallestEffect = max(d.Counts.SmallestEffect, *f.SmallestEffect)
+		}
+	} else {
+		d.Counts.Findings[f.Outcome]++
+	}
+	action := e.action(f)
+	if action == ActionPass {
+		return
+	}
+	row := &d.Cells[f.Cell]
+	row.Outcome = worse(row.Outcome, f.Outcome)
+	d.Outcome = worse(d.Outcome, f.Outcome)
+	if action == ActionFail {
+		code := ExitUndecided
+		if f.Outcome == verdict.Fail {
+			code = ExitFail
+		}
+		if d.ExitCode == ExitPass || code == ExitFail {
+			d.ExitCode = code
+		}
+	}
+}
+
+// wholeOutcome writes the sentences of the verdict, and overrules it where the
+// measurement was stopped from outside.
+func (e *evaluation) wholeOutcome() {
+	d := e.out
+	for i := range d.Sessions {
+		// A session that was resumed to its end is no interruption any more.
+		if d.Sessions[i].Interrupted && d.Counts.SeenRuns < d.Counts.PlannedRuns {
+			d.Outcome, d.ExitCode = verdict.Interrupted, ExitInterrupted
+		}
+	}
+	if len(d.Cells) == 0 {
+		d.Outcome, d.ExitCode = verdict.NoData, ExitUndecided
+		d.Reasons = append(d.Reasons, "no cell was measured")
+	}
+	if d.Outcome == verdict.Interrupted {
+		d.Reasons = append(d.Reasons, fmt.Sprintf("stopped from outside after %d of %d runs", d.Counts.SeenRuns, d.Counts.PlannedRuns))
+	}
+	d.Reasons = append(d.Reasons, e.sentences()...)
+	if e.ownBudgets() == 0 {
+		d.Warnings = append(d.Warnings, "the suite has no budgets: only crashes, checks and completeness were judged")
+	}
+}
+
+func (e *evaluation) ownBudgets() int {
+	n := 0
+	for i := range e.budgets {
+		if !e.budgets[i].Implicit {
+			n++
+		}
+	}
+	return n
+}
+
+// sentences count the gated findings by outcome, worst first.
+func (e *evaluation) sentences() []string {
+	d := e.out
+	total := d.Counts.Unproven
+	for _, n := range d.Counts.Findings {
+		total += n
+	}
+	var out []string
+	for _, o := range sortedOutcomes(d.Counts.Findings) {
+		n := d.Counts.Findings[o]
+		switch o {
+		case verdict.Pass:
+			continue
+		case verdict.Fail:
+			out = append(out, fmt.Sprintf("%d of %d budgets broken", n, total))
+		case verdict.NoBaseline:
+			out = append(out, fmt.Sprintf("no baseline yet: %d budgets have nothing to compare with (%s)", n, e.refs.stateReason()))
+		case verdict.Inconclusive:
+			out = append(out, fmt.Sprintf("%d of %d findings are suspect and not settled", n, total))
+		default:
+			out = append(out, fmt.Sprintf("%d of %d findings: %s", n, total, strings.ReplaceAll(string(o), "_", " ")))
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, fmt.Sprintf("%d of %d budgets held", d.Counts.Findings[verdict.Pass], total))
+	}
+	return out
+}

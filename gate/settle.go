@@ -1,0 +1,271 @@
+package gate
+
+import (
+	"math"
+	"slices"
+
+	"github.com/perfweir/perfweir/collect/result"
+	"github.com/perfweir/perfweir/gate/budget"
+	"github.com/perfweir/perfweir/gate/stats"
+	"github.com/perfweir/perfweir/gate/verdict"
+)
+
+// Reasons of a finding that more than one place speaks of.
+const (
+	reasonLargeJump  = "large_jump"
+	reasonTooFewRuns = "too_few_runs"
+)
+
+// largeChange is from where on a change is looked at before it is believed:
+// 50 % in either direction.
+const largeChange = 0.5
+
+// settle corrects the family's p values and decides every test. Only gated
+// findings share the error; a finding of another level is judged by itself.
+func (e *evaluation) settle() {
+	var family []int
+	var p []float64
+	for i := range e.tests {
+		if t := &e.tests[i]; t.hasP && e.out.Findings[t.finding].Gated {
+			family = append(family, i)
+			p = append(p, t.pFail)
+		}
+	}
+	e.out.Policy.Family = len(family)
+	adjusted, err := stats.Holm(p)
+	if err != nil {
+		panic("gate: a p value that is no number passed the tests: " + err.Error())
+	}
+	byTest := make([]float64, len(e.tests))
+	for i := range e.tests {
+		byTest[i] = e.tests[i].pFail
+	}
+	for k, i := range family {
+		byTest[i] = adjusted[k]
+	}
+	parallel(len(e.tests), func(i int) { e.decide(&e.tests[i], byTest[i]) })
+}
+
+// decide fills one finding from its test.
+func (e *evaluation) decide(t *test, adjusted float64) {
+	f := &e.out.Findings[t.finding]
+	cmp := &e.out.Comparisons[*f.Comparison]
+	f.Allowance = t.extra
+	f.N = cmp.N[0]
+	if a := t.budget.Allowed(cmp.Reference, t.dir, 0); !math.IsNaN(a) && !math.IsInf(a, 0) {
+		f.Allowed = &a
+	}
+	if t.reason != "" {
+		f.Reasons = append(f.Reasons, t.reason)
+	}
+	switch {
+	case t.decided != "":
+		f.Outcome = t.decided
+	case !t.hasP:
+		f.Outcome = verdict.NoData
+	default:
+		e.decideByP(t, f, cmp, adjusted)
+	}
+	e.lookTwice(t, f, cmp)
+	if f.Outcome == verdict.Inconclusive {
+		f.Grade = verdict.Unproven
+		if t.beyond {
+			f.Grade = verdict.Suspect
+		}
+		e.advise(t, f, cmp)
+	}
+	f.Message = e.relativeMessage(t, f, cmp)
+}
+
+func (e *evaluation) decideByP(t *test, f *verdict.Finding, cmp *verdict.Comparison, adjusted float64) {
+	p := t.pFail
+	f.P, f.PAdjusted, f.Level = &p, &adjusted, e.level
+	if b := towards(t.dir, cmp.RatioInterval); b != nil {
+		f.Bound = b
+	}
+	switch {
+	case stats.Reaches(adjusted, e.level):
+		f.Outcome = verdict.Fail
+	case stats.Reaches(t.pPass, e.level):
+		f.Outcome = verdict.Pass
+	default:
+		f.Outcome = verdict.Inconclusive
+		if t.beyond && !stats.Reaches(t.minP*float64(max(1, e.out.Policy.Family)), e.level) {
+			f.Reasons = append(f.Reasons, reasonTooFewRuns)
+		}
+	}
+}
+
+// towards is the one-sided bound that a fail rests on: the lower end where
+// larger is worse.
+func towards(dir float64, interval *[2]float64) *float64 {
+	if interval == nil {
+		return nil
+	}
+	b := interval[0]
+	if dir < 0 {
+		b = interval[1]
+	}
+	return &b
+}
+
+// lookTwice marks changes that are too large to be believed at once: a fail
+// stays one and says so; an improvement is suspicious (C09: a build that does
+// nothing is very fast). Changes below the budget's own floor are too small to
+// matter, however large as a ratio.
+func (e *evaluation) lookTwice(t *test, f *verdict.Finding, cmp *verdict.Comparison) {
+	if cmp.Ratio == nil {
+		return
+	}
+	effect := t.dir * (*cmp.Ratio - 1)
+	floor := max(t.budget.MinDelta, t.budget.Amount)
+	if math.Abs(cmp.Shift) <= floor {
+		return
+	}
+	switch {
+	case f.Outcome == verdict.Fail && effect > largeChange:
+		f.Reasons = append(f.Reasons, reasonLargeJump)
+	case f.Outcome == verdict.Pass && effect < -largeChange && t.contrast.against == budget.AgainstBaseline && t.budget.Kind == budget.MaxRegression:
+		f.Outcome = verdict.Suspicious
+		f.Reasons = append(f.Reasons, reasonLargeJump)
+	}
+}
+
+// advise says what would settle an undecided finding and which effect would
+// have been seen.
+func (e *evaluation) advise(t *test, f *verdict.Finding, cmp *verdict.Comparison) {
+	c := t.contrast
+	need := e.level / float64(max(1, e.out.Policy.Family))
+	sd := c.deviation()
+	s := verdict.Settle{}
+	shift, ok := 0.0, false
+	switch c.design {
+	case verdict.Paired:
+		s.Repeats = repeatsFor(sd, t.distance(), e.level, len(c.pairs), stats.RepeatsPaired, stats.SmallestNPaired(need))
+		shift, ok = stats.SmallestShiftPaired(sd, len(c.pairs), need)
+	case verdict.Sessions:
+		s.Base = true
+		shift, ok = e.tables.SmallestShiftSessions(c.spread.s, c.spread.df, c.sessions, c.currentSessions, need)
+	default:
+		s.Base = true
+		if c.sessions < e.in.Policy.MinSessions {
+			s.Sessions = e.in.Policy.MinSessions
+		}
+		s.Repeats = repeatsFor(sd, t.distance(), e.level, len(c.y), stats.RepeatsUnpaired, stats.SmallestNUnpaired(need))
+		shift, ok = stats.SmallestShift(sd, len(c.x), len(c.y), need)
+	}
+	f.Settle = &s
+	if !ok {
+		return
+	}
+	// The budget at this reference as a fraction: amounts and floors included.
+	allowed := math.Abs(t.budget.Allowed(cmp.Reference, t.dir, t.extra)/cmp.Reference - 1)
+	effect := stats.IncreaseBeyond
+	if t.dir < 0 {
+		effect = stats.DecreaseBeyond
+	}
+	if x, ok := effect(allowed, shift); ok && !math.IsNaN(allowed) && !math.IsInf(allowed, 0) {
+		f.SmallestEffect = &x
+	}
+}
+
+// repeatsFor is how many repeats would decide; 0 when more would not help.
+func repeatsFor(sd, distance, level float64, have int, rule func(sd, delta, level float64) (int, bool), smallest int) int {
+	n, ok := rule(sd, distance, level)
+	if !ok {
+		return 0
+	}
+	n = max(n, smallest)
+	if n <= have {
+		n = have + max(1, have/2) // the rule is an average: some more
+	}
+	return n
+}
+
+// distance is how far the estimate is from the limit, on the log scale.
+func (t *test) distance() float64 {
+	c := t.contrast
+	x, y := median(c.x), median(c.y)
+	allowed := t.budget.Allowed(x, t.dir, t.extra)
+	if y <= 0 || allowed <= 0 {
+		return math.NaN()
+	}
+	return math.Abs(math.Log(y) - math.Log(allowed))
+}
+
+// deviation is the standard deviation that the design's planning rule needs: of
+// the blocks' log ratios, or of the logs within both sides.
+func (c *contrast) deviation() float64 {
+	if c.design == verdict.Paired {
+		d := make([]float64, 0, len(c.pairs))
+		for _, p := range c.pairs {
+			if p[0] <= 0 || p[1] <= 0 {
+				return math.NaN()
+			}
+			d = append(d, math.Log(p[1]/p[0]))
+		}
+		sd, err := stats.StdDev(d)
+		if err != nil {
+			return math.NaN()
+		}
+		return sd
+	}
+	if !allPositive(c.x) || !allPositive(c.y) {
+		return math.NaN()
+	}
+	sd, _, err := stats.PooledSpread([][]float64{logs(c.x), logs(c.y)})
+	if err != nil {
+		return math.NaN()
+	}
+	return sd
+}
+
+// goneCells are rows for cells of the newest stored session that the current
+// result lacks, unless the plan left them out on purpose.
+func (e *evaluation) goneCells() {
+	b := e.in.Baseline
+	if b == nil || len(b.Sessions) == 0 || e.in.Current.Plan.Selection != "" {
+		return
+	}
+	skipped := map[string]string{}
+	for _, s := range e.in.Current.Skipped {
+		skipped[s.Name] = s.Why
+	}
+	known := map[result.ID]bool{}
+	for i := range e.views {
+		c := e.views[i].cell
+		known[c.ID()] = true
+		for _, was := range c.Was {
+			id := c.ID()
+			id.Benchmark = was
+			known[id] = true
+		}
+	}
+	newest := b.Sessions[0].Doc
+	for i := range newest.Cells {
+		c := &newest.Cells[i]
+		if known[c.ID()] || c.Build != result.BuildHead {
+			continue
+		}
+		why := "the baseline has this cell and the suite has not"
+		if s, ok := skipped[c.Name]; ok {
+			why = "left out: " + s
+		}
+		row := verdict.Cell{Name: c.Name, Benchmark: c.Benchmark, Variant: c.Variant, Input: c.Input, Build: c.Build,
+			Labels: c.Labels, Statuses: map[string]int{}, Reasons: []string{string(Gone)}}
+		f := verdict.Finding{Cell: len(e.out.Cells), Budget: 0, Metric: completeness, Gated: true,
+			Outcome: verdict.NoData, Reasons: []string{string(Gone)}, Message: why}
+		e.out.Cells = append(e.out.Cells, row)
+		e.out.Findings = append(e.out.Findings, f)
+	}
+}
+
+// sortedKeys of a map of outcomes, worst first.
+func sortedOutcomes(m map[verdict.Outcome]int) []verdict.Outcome {
+	var out []verdict.Outcome
+	for o := range m {
+		out = append(out, o)
+	}
+	slices.SortFunc(out, func(a, b verdict.Outcome) int { return severity(a) - severity(b) })
+	return out
+}
