@@ -1,0 +1,59 @@
+// Package config reads suite files (perfweir.yml): it is the only room that
+// knows YAML. Parse is pure: bytes in, a checked suite with every default
+// applied out, or all problems of the file, each with line, column and what to
+// write instead.
+//
+// The room refuses to look at the machine: whether a file or a program is there
+// is the plan's and the runner's matter. Its data goes to plan (the suite),
+// budget (the limits), gate (the policy) and baseline (the policy).
+package config
+
+import (
+	"github.com/perfweir/perfweir/baseline"
+	"github.com/perfweir/perfweir/collect/plan"
+	"github.com/perfweir/perfweir/gate/budget"
+)
+
+// File is a suite file, checked, with defaults merged into every benchmark.
+type File struct {
+	Suite    plan.Suite
+	Budgets  []budget.Budget // in the order of the file; IDs are positions
+	Gate     Gate
+	Baseline baseline.Policy
+	// Warnings are worth a second look; the file is used nevertheless.
+	Warnings Problems
+}
+
+// Gate is how the verdict is decided.
+type Gate struct {
+	// FalseAlarms is the error rate over all gated relative budgets, 0 < x <= 0.5.
+	FalseAlarms float64
+	// Require is "" or "proof": every gated finding must pass with confidence.
+	Require string
+	// On says what outcomes without a clear answer do: "pass", "neutral", "warn"
+	// or "fail" for inconclusive, no_baseline, not_comparable, suspicious, gone
+	// and new. All six are there.
+	On map[string]string
+}
+
+// Parse reads the suite file data. path is what problems and budgets name it; it
+// is not opened. The file is nil when there is a problem.
+func Parse(path string, data []byte) (*File, Problems) {
+	r := &reader{path: path}
+	root := r.document(data)
+	if root == nil {
+		return nil, r.problems.sorted()
+	}
+	var f suiteFile
+	r.value(root, &f, spot{key: "suite file"})
+	if !f.usable() {
+		return nil, r.problems.sorted()
+	}
+	c := newChecker(r, &f)
+	out := c.file(data)
+	if len(r.problems) > 0 {
+		return nil, r.problems.sorted()
+	}
+	out.Warnings = r.warnings.sorted()
+	return out, nil
+}
