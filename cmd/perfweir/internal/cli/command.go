@@ -1,0 +1,141 @@
+// Package cli turns flags into options and outcomes into exit codes. It has no
+// loops and no rules: one file a subcommand, each a call of flow.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/perfweir/perfweir/cmd/perfweir/internal/flow"
+	"github.com/perfweir/perfweir/cmd/perfweir/internal/progress"
+	"github.com/perfweir/perfweir/gate"
+)
+
+// Command is perfweir as a value: its streams, environment and clock are inside,
+// so that a test can run it whole.
+type Command struct {
+	Stdin   io.Reader
+	Stdout  io.Writer // the report
+	Stderr  io.Writer // what is being done
+	Environ []string
+	Now     func() time.Time
+	// Terminal is set when Stdout is one: colour, and a line that moves.
+	Terminal bool
+}
+
+// Std is the command of this process.
+func Std() Command {
+	return Command{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Environ: os.Environ(), Now: time.Now,
+		Terminal: isTerminal(os.Stdout) && os.Getenv("NO_COLOR") == ""}
+}
+
+func isTerminal(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// Main runs one command line and returns the exit code. SIGINT, SIGTERM and
+// SIGHUP end what is measured; reports are still written then.
+func Main(ctx context.Context, c Command, args []string) int {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	code := exitPass
+	root := c.root(&code)
+	root.SetArgs(args)
+	root.SetIn(c.Stdin)
+	root.SetOut(c.Stdout)
+	root.SetErr(c.Stderr)
+	if err := root.ExecuteContext(ctx); err != nil {
+		fmt.Fprintf(c.Stderr, "perfweir: %s\n", message(err))
+		return exitOf(err)
+	}
+	return code
+}
+
+// root is the command tree; code receives a verdict's exit code.
+func (c Command) root(code *int) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "perfweir",
+		Short: "A performance gate: measure real commands, compare, decide",
+		Long: `perfweir runs a matrix of real commands, compares what they cost with a baseline,
+and decides every budget with a stated error rate.
+
+Exit codes: 0 pass, 1 a budget is broken, 3 could not decide, 4 wrong usage or
+suite file, 130 interrupted.`,
+		SilenceUsage:      true,
+		SilenceErrors:     true,
+		CompletionOptions: cobra.CompletionOptions{HiddenDefaultCmd: true},
+	}
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return fmt.Errorf("%w: %w; `%s --help` lists the options", flow.ErrUsage, err, cmd.CommandPath())
+	})
+	root.AddCommand(c.ci(code), c.run(code), c.gate(code), c.report(code), c.baseline(), c.initCommand(), c.validate(), c.schema(), c.version())
+	for _, cmd := range root.Commands() {
+		usageErrors(cmd)
+	}
+	return root
+}
+
+// usageErrors makes wrong arguments exit with 4, like wrong flags.
+func usageErrors(cmd *cobra.Command) {
+	if check := cmd.Args; check != nil {
+		cmd.Args = func(cmd *cobra.Command, args []string) error {
+			if err := check(cmd, args); err != nil {
+				return fmt.Errorf("%w: %w; usage: %s", flow.ErrUsage, err, cmd.UseLine())
+			}
+			return nil
+		}
+	}
+	for _, sub := range cmd.Commands() {
+		usageErrors(sub)
+	}
+}
+
+// shell is what the stages get of this process.
+func (c Command) shell() flow.Shell {
+	s := flow.Shell{Environ: c.Environ, Now: c.Now, Log: c.Stderr, Version: versionText()}
+	s.Progress = progress.New(c.Stderr, c.Terminal, c.Now).Draw
+	return s
+}
+
+// Exit codes. Never 2: a Go panic exits with it.
+const (
+	exitPass        = gate.ExitPass
+	exitUndecided   = gate.ExitUndecided
+	exitUsage       = 4
+	exitInterrupted = gate.ExitInterrupted
+)
+
+// exitOf maps errors to exit codes, here and nowhere else.
+func exitOf(err error) int {
+	switch {
+	case errors.Is(err, context.Canceled):
+		return exitInterrupted
+	case errors.Is(err, flow.ErrUsage) || isCobraUsage(err):
+		return exitUsage
+	}
+	return exitUndecided
+}
+
+// isCobraUsage recognises what cobra reports without a type: an unknown command.
+func isCobraUsage(err error) bool {
+	return len(err.Error()) > 15 && err.Error()[:15] == "unknown command"
+}
+
+// message leaves out the marker of usage errors.
+func message(err error) string {
+	text := err.Error()
+	const marker = "usage: "
+	if errors.Is(err, flow.ErrUsage) && len(text) > len(marker) && text[:len(marker)] == marker {
+		return text[len(marker):]
+	}
+	return text
+}

@@ -1,0 +1,159 @@
+package durable
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func put(t *testing.T, dir string, names ...string) {
+	t.Helper()
+	for _, n := range names {
+		path := filepath.Join(dir, n)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("old"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func names(t *testing.T, dir string) string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, e := range entries {
+		out = append(out, e.Name())
+	}
+	return strings.Join(out, " ")
+}
+
+// TestWriteFile: a write that fails leaves the old file and nothing else.
+func TestWriteFile(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "f")
+	put(t, dir, "f")
+	broken := errors.New("out of ideas")
+	err := WriteFile(path, func(w io.Writer) error {
+		fmt.Fprint(w, "half")
+		return broken
+	})
+	if !errors.Is(err, broken) || !strings.Contains(err.Error(), path) {
+		t.Errorf("err = %v, want one that wraps the writer's and names the file", err)
+	}
+	if b, _ := os.ReadFile(path); string(b) != "old" || names(t, dir) != "f" {
+		t.Errorf("after a failed write: %q, folder %s", b, names(t, dir))
+	}
+	if err := WriteFile(path, func(w io.Writer) error { _, err := fmt.Fprint(w, "new"); return err }); err != nil {
+		t.Fatal(err)
+	}
+	if b, _ := os.ReadFile(path); string(b) != "new" || names(t, dir) != "f" {
+		t.Errorf("after a write: %q, folder %s", b, names(t, dir))
+	}
+	if err := WriteFile(filepath.Join(dir, "none", "f"), func(io.Writer) error { return nil }); err == nil || !strings.Contains(err.Error(), filepath.Join("none", "f")) {
+		t.Errorf("a missing folder: %v", err)
+	}
+}
+
+func TestOneWriter(t *testing.T) {
+	dir := t.TempDir()
+	l, err := Acquire(dir, time.Unix(0, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Acquire(dir, time.Unix(9, 0))
+	if !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), fmt.Sprintf("process %d since 1970-01-01T00:00:00Z", os.Getpid())) {
+		t.Errorf("second writer: %v, want who holds it", err)
+	}
+	if err := l.Release(); err != nil {
+		t.Fatal(err)
+	}
+	l, err = Acquire(dir, time.Unix(9, 0))
+	if err != nil {
+		t.Fatal("a released lock is still held:", err)
+	}
+	l.Release()
+}
+
+// TestClaim: nothing that is not ours is ever removed.
+func TestClaim(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		files []string
+		fresh bool
+		want  string // error
+		left  string
+	}{
+		{name: "empty", left: ""},
+		{name: "earlier run", files: []string{Plan, Journal}, want: "--fresh removes it", left: "journal.jsonl plan.json"},
+		{name: "earlier run, fresh", files: []string{Plan, Journal, "runs/a/r1.a1/out/x", "baseline/a.json", ".plan.json.123.tmp", "notes.txt"}, fresh: true, left: "notes.txt"},
+		{name: "somebody's folder", files: []string{"thesis.tex"}, want: "holds thesis.tex", left: "thesis.tex"},
+		{name: "somebody's folder, fresh", files: []string{"runs/mine", "thesis.tex"}, fresh: true, want: "not an output folder", left: "runs thesis.tex"},
+		{name: "only a lock", files: []string{LockName}, left: ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			put(t, dir, tt.files...)
+			lock, err := Claim(dir, tt.fresh, time.Unix(0, 0))
+			if err == nil {
+				lock.Release()
+				os.Remove(filepath.Join(dir, LockName))
+			}
+			if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("err = %v, want %q", err, tt.want)
+			}
+			if got := names(t, dir); got != tt.left {
+				t.Errorf("left %q, want %q", got, tt.left)
+			}
+		})
+	}
+}
+
+// TestFreshFollowsNoLink: a link in the place of a folder of ours is removed,
+// what it names stays.
+func TestFreshFollowsNoLink(t *testing.T) {
+	dir, elsewhere := t.TempDir(), t.TempDir()
+	put(t, dir, Plan)
+	put(t, elsewhere, "precious")
+	if err := os.Symlink(elsewhere, filepath.Join(dir, Runs)); err != nil {
+		t.Fatal(err)
+	}
+	lock, err := Claim(dir, true, time.Unix(0, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Release()
+	if names(t, dir) != LockName || names(t, elsewhere) != "precious" {
+		t.Errorf("left %q here and %q there", names(t, dir), names(t, elsewhere))
+	}
+}
+
+// TestFreshRemovesReadOnlyFolders: what a program left in its {out} must not
+// keep the folder from being used again. Root is not held by permissions, so
+// this says something for other users only.
+func TestFreshRemovesReadOnlyFolders(t *testing.T) {
+	dir := t.TempDir()
+	put(t, dir, Plan, "runs/k/r1.a1/out/mod/go.mod", "runs/k/r1.a1/out/dark/x")
+	for name, mode := range map[string]os.FileMode{"mod": 0o555, "dark": 0} {
+		if err := os.Chmod(filepath.Join(dir, "runs/k/r1.a1/out", name), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lock, err := Claim(dir, true, time.Unix(0, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Release()
+	if names(t, dir) != LockName {
+		t.Errorf("left %q", names(t, dir))
+	}
+}

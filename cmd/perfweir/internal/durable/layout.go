@@ -1,0 +1,161 @@
+package durable
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Names in an output folder.
+const (
+	Plan         = "plan.json"
+	Journal      = "journal.jsonl"
+	Results      = "results.json"
+	Verdict      = "verdict.json"
+	Exhibits     = "exhibits.json"
+	Report       = "report.md"
+	JUnit        = "junit.xml"
+	Measurements = "measurements.csv"
+	Findings     = "findings.csv"
+	RunLog       = "LOG"
+	Runs         = "runs"
+	Baseline     = "baseline"
+)
+
+// ours are the names that --fresh may remove.
+func ours() []string {
+	return []string{Plan, Journal, Results, Verdict, Exhibits, Report, JUnit, Measurements, Findings, RunLog, Runs, Baseline}
+}
+
+// ErrNotEmpty says that a folder holds an earlier run.
+var ErrNotEmpty = errors.New("the folder holds an earlier run")
+
+// Claim makes an output folder ready for a new run and locks it: it is created,
+// or empty, or, with fresh, emptied of our own files. A folder that holds other
+// things is refused before anything in it is touched, so that a mistyped -o
+// cannot mix with somebody's work.
+func Claim(dir string, fresh bool, now time.Time) (*Lock, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("make output folder: %w", err)
+	}
+	if _, err := usable(dir, fresh); err != nil {
+		return nil, err
+	}
+	lock, err := Acquire(dir, now)
+	if err != nil {
+		return nil, err
+	}
+	if err := clear(dir, fresh); err != nil {
+		lock.Release()
+		return nil, err
+	}
+	return lock, nil
+}
+
+// Join locks a folder in order to add to what is there: it is created, empty or
+// ours. Another's folder is refused before anything in it is touched; a lock in
+// it would make it look like ours.
+func Join(dir string, now time.Time) (*Lock, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("make output folder: %w", err)
+	}
+	if _, err := usable(dir, true); err != nil {
+		return nil, err
+	}
+	return Acquire(dir, now)
+}
+
+// usable returns our entries of a folder that a new run may take, or why not.
+func usable(dir string, fresh bool) (mine []string, err error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("read output folder: %w", err)
+	}
+	mine, foreign := sortEntries(entries)
+	switch {
+	case len(mine)+len(foreign) == 0:
+		return nil, nil
+	case !IsOurs(dir):
+		name := append(foreign, mine...)[0]
+		return nil, fmt.Errorf("output folder %s: it holds %s and is not an output folder of perfweir: name another with -o", dir, name)
+	case !fresh && len(mine) > 0:
+		return nil, fmt.Errorf("output folder %s: %w: --fresh removes it, -o names another", dir, ErrNotEmpty)
+	}
+	return mine, nil
+}
+
+// clear removes our entries. RemoveAll does not follow links: a link is removed,
+// not what it names.
+func clear(dir string, fresh bool) error {
+	mine, err := usable(dir, fresh)
+	if err != nil {
+		return err
+	}
+	for _, name := range mine {
+		if err := removeAll(filepath.Join(dir, name)); err != nil {
+			return fmt.Errorf("clear output folder: %w", err)
+		}
+	}
+	return nil
+}
+
+// removeAll removes path and what is below. A program may leave folders without
+// write permission in its {out} (Go's module cache is one such): those get it
+// first. Links are not followed.
+func removeAll(path string) error {
+	err := os.RemoveAll(path)
+	if !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	walkErr := filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			return os.Chmod(p, 0o700) // before it is read
+		}
+		return err
+	})
+	if walkErr != nil {
+		return walkErr
+	}
+	return os.RemoveAll(path)
+}
+
+// IsOurs reports whether a folder was made by us: it has our lock, a plan, a
+// journal or results.
+func IsOurs(dir string) bool {
+	for _, name := range []string{LockName, Plan, Journal, Results} {
+		if info, err := os.Lstat(filepath.Join(dir, name)); err == nil && info.Mode().IsRegular() {
+			return true
+		}
+	}
+	return false
+}
+
+// sortEntries tells our names, and temporary files of them, from others. The
+// lock counts as neither.
+func sortEntries(entries []os.DirEntry) (mine, foreign []string) {
+	known := ours()
+	for _, e := range entries {
+		name := e.Name()
+		switch {
+		case name == LockName:
+		case slices.Contains(known, name) || isTemporary(name, known):
+			mine = append(mine, name)
+		default:
+			foreign = append(foreign, name)
+		}
+	}
+	return mine, foreign
+}
+
+func isTemporary(name string, known []string) bool {
+	rest, ok := strings.CutPrefix(name, ".")
+	if !ok || !strings.HasSuffix(rest, ".tmp") {
+		return false
+	}
+	return slices.ContainsFunc(known, func(k string) bool { return strings.HasPrefix(rest, k+".") })
+}

@@ -1,0 +1,61 @@
+package durable
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// LockName is the lock's file in a folder. It stays when the lock is released:
+// removing it would let two processes hold two different files.
+const LockName = ".perfweir.lock"
+
+// ErrLocked says that another process writes into the folder.
+var ErrLocked = errors.New("another perfweir is writing there")
+
+// Lock is the right to write into a folder. The kernel releases it when the
+// process ends, however it ends.
+type Lock struct{ f *os.File }
+
+// Acquire locks dir, or says who holds it.
+func Acquire(dir string, now time.Time) (*Lock, error) {
+	path := filepath.Join(dir, LockName)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("lock %s: %w", dir, err)
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		defer f.Close()
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			return nil, fmt.Errorf("lock %s: %w%s", dir, ErrLocked, holder(f))
+		}
+		return nil, fmt.Errorf("lock %s: %w", dir, err)
+	}
+	// Who holds it is for people; that it is held is the kernel's.
+	note := fmt.Sprintf("process %d since %s\n", os.Getpid(), now.UTC().Format(time.RFC3339))
+	if err := f.Truncate(0); err == nil {
+		_, err = f.WriteAt([]byte(note), 0)
+		if err != nil {
+			f.Close()
+			return nil, fmt.Errorf("lock %s: %w", dir, err)
+		}
+	}
+	return &Lock{f}, nil
+}
+
+func holder(f *os.File) string {
+	b, err := io.ReadAll(io.LimitReader(f, 200))
+	if text := strings.TrimSpace(string(b)); err == nil && text != "" {
+		return ": " + text
+	}
+	return ""
+}
+
+// Release gives the lock back.
+func (l *Lock) Release() error { return l.f.Close() }

@@ -1,0 +1,147 @@
+package flow
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/perfweir/perfweir/baseline"
+	"github.com/perfweir/perfweir/collect/result"
+	"github.com/perfweir/perfweir/gate"
+	"github.com/perfweir/perfweir/gate/verdict"
+)
+
+// CI does everything in order: plan, baseline, measure, judge, tell, keep. At a
+// desk the baseline is a folder beside the suite file.
+func (s Shell) CI(ctx context.Context, o Options) (*verdict.Document, error) {
+	su, err := s.load(o.Config)
+	if err != nil {
+		return nil, err
+	}
+	out, err := s.open(o)
+	if err != nil {
+		return nil, err
+	}
+	defer out.close()
+	p, err := s.plan(ctx, su, o)
+	if err != nil {
+		return nil, err
+	}
+	s.announce(su, p)
+	session := s.session()
+	// Before the first command runs: what it compares with cannot be changed by it.
+	b := su.baseline(o, baseline.Want{Suite: p.Suite.Name, Host: session.Host, StartedAt: session.StartedAt,
+		Sessions: map[string]bool{session.ID: true}})
+	s.sayBaseline(b)
+	doc, err := s.measure(ctx, out, p, session)
+	if err != nil {
+		return nil, err
+	}
+	if err := out.keepBaseline(b); err != nil {
+		return nil, err
+	}
+	v, err := s.judgeAndTell(su, out, doc, b, o.Config)
+	if err != nil {
+		return nil, err
+	}
+	return v, s.keepSession(su, o, out, doc, b, v)
+}
+
+func (s Shell) sayBaseline(b *baseline.Baseline) {
+	if b.State == baseline.OK {
+		s.say("baseline: %s, %s, the newest of %s", b.Origin, plural(len(b.Sessions), "session"), b.Sessions[0].Session().StartedAt.Format("2006-01-02 15:04"))
+		return
+	}
+	s.say("no baseline: %s (%s)", b.Reason, b.Origin)
+	for i, r := range b.Rejected {
+		if i == 3 {
+			s.say("... and %d more", len(b.Rejected)-i)
+			break
+		}
+		s.say("not taken: %s: %s", r.Candidate, r.Why)
+	}
+}
+
+// Run executes the matrix and writes results; it judges nothing.
+func (s Shell) Run(ctx context.Context, o Options) (*result.Document, error) {
+	su, err := s.load(o.Config)
+	if err != nil {
+		return nil, err
+	}
+	out, err := s.open(o)
+	if err != nil {
+		return nil, err
+	}
+	defer out.close()
+	p, err := s.plan(ctx, su, o)
+	if err != nil {
+		return nil, err
+	}
+	s.announce(su, p)
+	return s.measure(ctx, out, p, s.session())
+}
+
+// DryRun prints what would run; it runs nothing but the build.
+func (s Shell) DryRun(ctx context.Context, o Options, w io.Writer) error {
+	su, err := s.load(o.Config)
+	if err != nil {
+		return err
+	}
+	p, err := s.plan(ctx, su, o)
+	if err != nil {
+		return err
+	}
+	return s.list(w, su, p)
+}
+
+// Gate judges results again from the documents of a folder.
+func (s Shell) Gate(dir string, o Options) (*verdict.Document, error) {
+	out, err := s.reopen(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer out.close()
+	doc, err := out.results()
+	if err != nil {
+		return nil, err
+	}
+	if o.Config == "" {
+		o.Config = doc.Suite.Path
+	}
+	su, err := s.load(o.Config)
+	if err != nil {
+		return nil, err
+	}
+	if su.file.Suite.Name != doc.Suite.Name {
+		return nil, fmt.Errorf("%w: the results are of suite %q and %s is suite %q", ErrUsage, doc.Suite.Name, o.Config, su.file.Suite.Name)
+	}
+	var b *baseline.Baseline
+	if o.Baseline != "" {
+		b = su.baseline(o, want(doc))
+		s.sayBaseline(b)
+	}
+	return s.judgeAndTell(su, out, doc, b, o.Config)
+}
+
+// keepSession stores the session of a desk: the first one, and later ones that
+// passed with the baseline's own programs. Anything else would let a baseline
+// follow the code down (V13); `baseline save` is the way to say so on purpose.
+func (s Shell) keepSession(su *suite, o Options, out *output, doc *result.Document, b *baseline.Baseline, v *verdict.Document) error {
+	dir := su.baselineFolder(o)
+	switch {
+	case b.State == baseline.Failed || o.Cells != "" || v.ExitCode != gate.ExitPass:
+		return nil
+	case b.State == baseline.OK && v.Outcome != verdict.Pass:
+		s.say("not added to the baseline: the outcome is %s; `perfweir baseline save` adds it", v.Outcome)
+		return nil
+	case b.State == baseline.OK && !gate.SamePrograms(doc.Builds[result.BuildHead], b.Sessions[0].Doc.Builds[result.BuildHead]):
+		s.say("not added to the baseline: the programs are not the baseline's; `perfweir baseline save` adds it")
+		return nil
+	}
+	path, err := s.store(dir, doc)
+	if err != nil {
+		return err
+	}
+	s.say("saved as baseline: %s", su.shown(path))
+	return nil
+}

@@ -1,0 +1,105 @@
+// Package flow runs the stages in order, over documents: plan, baseline,
+// measure, judge, tell. It holds the only loops that go from one stage back to
+// another, and every file that perfweir writes outside a run's folder. It has no
+// rules of its own: what runs is decided by plan, what is taken as a baseline by
+// baseline, what the numbers mean by gate, how they look by report.
+package flow
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/perfweir/perfweir/cmd/perfweir/internal/config"
+	"github.com/perfweir/perfweir/gate"
+	"github.com/perfweir/perfweir/gate/verdict"
+)
+
+// ErrUsage marks what the caller did wrong: options, suite file. Anything else
+// is something that could not be done.
+var ErrUsage = errors.New("usage")
+
+// Shell is what the stages need of the world.
+type Shell struct {
+	Environ []string
+	Now     func() time.Time
+	Log     io.Writer // what is being done, for a person; not the report
+	// Progress draws measuring; nil draws nothing.
+	Progress func(Progress)
+	Version  string
+}
+
+func (s Shell) say(format string, args ...any) {
+	fmt.Fprintf(s.Log, "perfweir: "+format+"\n", args...)
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
+}
+
+// Options are what a user said on the command line.
+type Options struct {
+	Config   string  // suite file
+	Out      string  // output folder
+	Fresh    bool    // remove what an earlier run left in Out
+	Cells    string  // glob
+	Repeats  int     // 0: as the suite says
+	Seed     *uint64 // nil: drawn
+	Baseline string  // folder or file; empty: the suite's
+}
+
+// suite is a suite file that was read, with the places around it.
+type suite struct {
+	file *config.File
+	root string // absolute folder of the suite file
+}
+
+// load reads and checks the suite file. Warnings are said, problems returned.
+func (s Shell) load(path string) (*suite, error) {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("%w: no suite file %s: `perfweir init` writes one, -c names another", ErrUsage, path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: read suite file: %w", ErrUsage, err)
+	}
+	file, problems := config.Parse(path, data)
+	if err := problems.Err(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUsage, err)
+	}
+	if w := file.Warnings.String(); w != "" {
+		fmt.Fprint(s.Log, "warning: ", strings.ReplaceAll(strings.TrimSuffix(w, "\n"), "\n", "\nwarning: "), "\n")
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("find the folder of %s: %w", path, err)
+	}
+	return &suite{file: file, root: filepath.Dir(abs)}, nil
+}
+
+// Validate checks a suite file and expands nothing.
+func (s Shell) Validate(path string) error {
+	_, err := s.load(path)
+	return err
+}
+
+// policy is the gate's policy as the suite file has it.
+func (s *suite) policy() gate.Policy {
+	p := gate.DefaultPolicy()
+	p.FalseAlarms = s.file.Gate.FalseAlarms
+	p.Require = s.file.Gate.Require
+	if n := s.file.Baseline.MinSessions; n > 0 {
+		p.MinSessions = n
+	}
+	for outcome, action := range s.file.Gate.On {
+		p.On[verdict.Outcome(outcome)] = action
+	}
+	return p
+}

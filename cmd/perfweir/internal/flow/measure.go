@@ -1,0 +1,138 @@
+package flow
+
+import (
+	"context"
+	crand "crypto/rand"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"github.com/perfweir/perfweir/cmd/perfweir/internal/durable"
+	"github.com/perfweir/perfweir/collect"
+	"github.com/perfweir/perfweir/collect/host"
+	"github.com/perfweir/perfweir/collect/journal"
+	"github.com/perfweir/perfweir/collect/measure"
+	"github.com/perfweir/perfweir/collect/plan"
+	"github.com/perfweir/perfweir/collect/result"
+)
+
+// Progress is one run that ended, for whoever draws it.
+type Progress struct {
+	Done, Total int
+	Cell        string
+	Repeat      int // 0: a warm-up
+	Status      result.Status
+	Reason      string
+}
+
+// session describes this machine and moment.
+func (s Shell) session() result.Session {
+	now := s.Now().UTC().Truncate(time.Millisecond)
+	return result.Session{
+		ID:         ulid.MustNew(ulid.Timestamp(now), crand.Reader).String(),
+		Machine:    host.Machine(func(name string) string { return value(s.Environ, name) }),
+		StartedAt:  now,
+		Origin:     "run",
+		Replicates: result.ReplicatesProcess,
+		Host:       host.Fingerprint("/"),
+	}
+}
+
+// measure writes the plan, executes it and writes the results. When ctx ends in
+// the middle, what was measured so far is written all the same.
+func (s Shell) measure(ctx context.Context, out *output, p *plan.Plan, session result.Session) (*result.Document, error) {
+	if err := checkFolder(out.dir, p); err != nil {
+		return nil, err
+	}
+	if err := out.write(durable.Plan, func(w io.Writer) error { return plan.Encode(w, p) }); err != nil {
+		return nil, err
+	}
+	log, err := os.OpenFile(out.path(durable.RunLog), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("open run log: %w", err)
+	}
+	defer log.Close()
+	j, err := journal.Create(out.path(durable.Journal), p.Digest)
+	if err != nil {
+		return nil, err
+	}
+	m := collect.Matrix{Plan: p, Session: session, Root: out.dir, Runs: out.path(durable.Runs), Environ: s.Environ}
+	err = collect.Collect(ctx, m, j, measure.Do, func(e collect.Event) { s.tellRun(log, e) })
+	if cerr := j.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.fold(out, p)
+}
+
+// fold makes the results document of the journal on disk: what was written is
+// what is judged.
+func (s Shell) fold(out *output, p *plan.Plan) (*result.Document, error) {
+	f, err := os.Open(out.path(durable.Journal))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	records, _, err := journal.Read(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", out.path(durable.Journal), err)
+	}
+	doc, err := journal.Fold(p, records)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", out.path(durable.Journal), err)
+	}
+	return doc, out.write(durable.Results, func(w io.Writer) error { return result.Encode(w, doc) })
+}
+
+// tellRun writes a run's line into LOG and hands it to whoever draws.
+func (s Shell) tellRun(log io.Writer, e collect.Event) {
+	reason := strings.Join(strings.Fields(e.Detail.Reason), " ")
+	fmt.Fprintf(log, "%s %d/%d %q repeat %d block %d slot %d: %s in %.3f s %s\n", e.At.UTC().Format(time.RFC3339Nano), e.Done, e.Total,
+		e.Cell.Name, e.Run.Repeat, e.Run.Block, e.Run.Slot, e.Status, e.Wall, reason)
+	for _, w := range e.Detail.Warnings {
+		fmt.Fprintf(log, "  warning: %q\n", w)
+	}
+	if s.Progress != nil {
+		s.Progress(Progress{Done: e.Done, Total: e.Total, Cell: e.Cell.Name, Repeat: e.Run.Repeat, Status: e.Status, Reason: reason})
+	}
+}
+
+// checkFolder refuses an output folder whose name a shell would read as more
+// than a name, where a shell string may hold {out}.
+func checkFolder(dir string, p *plan.Plan) error {
+	for i := range p.Cells {
+		if p.Cells[i].Exec.Shell && !plan.PlainPath(dir) {
+			return fmt.Errorf("%w: output folder %q holds characters that a shell reads as more than a name, and %s is a shell string: choose another -o", ErrUsage, dir, p.Cells[i].Name)
+		}
+	}
+	return nil
+}
+
+// list prints what a plan would run.
+func (s Shell) list(w io.Writer, su *suite, p *plan.Plan) error {
+	s.announce(su, p)
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(t, "cell\trepeats\twarm-ups\tcommand")
+	for i := range p.Cells {
+		c := &p.Cells[i]
+		fmt.Fprintf(t, "%s\t%d\t%d\t%s\n", visible(c.Name), c.Repeats, c.Warmups, visible(strings.Join(c.Argv, " ")))
+	}
+	return t.Flush()
+}
+
+// visible keeps names of input files from driving the terminal.
+func visible(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r >= 0x7f && r < 0xa0 {
+			return '?'
+		}
+		return r
+	}, strings.ToValidUTF8(s, "?"))
+}

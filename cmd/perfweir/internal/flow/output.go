@@ -1,0 +1,122 @@
+package flow
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+
+	"github.com/perfweir/perfweir/baseline"
+	"github.com/perfweir/perfweir/cmd/perfweir/internal/durable"
+	"github.com/perfweir/perfweir/collect/result"
+	"github.com/perfweir/perfweir/gate/verdict"
+)
+
+// output is an output folder that is locked for us.
+type output struct {
+	dir  string // absolute
+	lock *durable.Lock
+}
+
+// open makes an output folder ready for a new run.
+func (s Shell) open(o Options) (*output, error) {
+	dir, err := filepath.Abs(o.Out)
+	if err != nil {
+		return nil, fmt.Errorf("find output folder %s: %w", o.Out, err)
+	}
+	lock, err := durable.Claim(dir, o.Fresh, s.Now())
+	if errors.Is(err, durable.ErrNotEmpty) {
+		err = fmt.Errorf("%w: %w", ErrUsage, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &output{dir, lock}, nil
+}
+
+// reopen locks a folder that holds results already.
+func (s Shell) reopen(dir string) (*output, error) {
+	if !durable.IsOurs(dir) {
+		return nil, fmt.Errorf("%w: %s holds no results: want the output folder of `perfweir ci` or `perfweir run`", ErrUsage, dir)
+	}
+	lock, err := durable.Acquire(dir, s.Now())
+	if err != nil {
+		return nil, err
+	}
+	return &output{dir, lock}, nil
+}
+
+func (o *output) close() { o.lock.Release() }
+
+func (o *output) path(name string) string { return filepath.Join(o.dir, name) }
+
+func (o *output) write(name string, to func(io.Writer) error) error {
+	return durable.WriteFile(o.path(name), to)
+}
+
+func (o *output) results() (*result.Document, error) {
+	return decode(o.path(durable.Results), result.Decode)
+}
+
+func (o *output) verdict() (*verdict.Document, error) {
+	return decode(o.path(durable.Verdict), verdict.Decode)
+}
+
+// decode reads one document of a file.
+func decode[T any](path string, from func(io.Reader) (*T, error)) (*T, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: there is no %s: the folder was not measured or not judged to its end", ErrUsage, path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	doc, err := from(bufio.NewReaderSize(f, 1<<16))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	return doc, nil
+}
+
+// keepBaseline copies the documents that are compared with into the folder, so
+// that it can be judged again without the place they came from.
+func (o *output) keepBaseline(b *baseline.Baseline) error {
+	if len(b.Sessions) == 0 {
+		return nil
+	}
+	if err := os.MkdirAll(o.path(durable.Baseline), 0o755); err != nil {
+		return fmt.Errorf("keep the baseline: %w", err)
+	}
+	done := map[*result.Document]bool{}
+	for _, s := range b.Sessions {
+		if done[s.Doc] {
+			continue
+		}
+		done[s.Doc] = true
+		name := filepath.Join(durable.Baseline, s.Session().ID+".json")
+		if err := o.write(name, func(w io.Writer) error { return result.Encode(w, s.Doc) }); err != nil {
+			return fmt.Errorf("keep the baseline: %w", err)
+		}
+	}
+	return nil
+}
+
+// each calls f for 0..n-1 side by side.
+func each(n int, f func(i int)) {
+	limit := make(chan struct{}, max(1, runtime.GOMAXPROCS(0)))
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() {
+			limit <- struct{}{}
+			defer func() { <-limit }()
+			f(i)
+		})
+	}
+	wg.Wait()
+}

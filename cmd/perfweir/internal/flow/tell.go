@@ -1,0 +1,84 @@
+package flow
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/perfweir/perfweir/baseline"
+	"github.com/perfweir/perfweir/cmd/perfweir/internal/durable"
+	"github.com/perfweir/perfweir/collect/result"
+	"github.com/perfweir/perfweir/gate/exhibit"
+	"github.com/perfweir/perfweir/gate/report"
+	"github.com/perfweir/perfweir/gate/verdict"
+)
+
+// FindingsFile is where a report that leaves something out has all of it.
+const FindingsFile = durable.Findings
+
+// judgeAndTell judges and writes verdict, exhibits and reports.
+func (s Shell) judgeAndTell(su *suite, out *output, doc *result.Document, b *baseline.Baseline, config string) (*verdict.Document, error) {
+	v, err := s.judge(su, doc, b, config)
+	if err != nil {
+		return nil, err
+	}
+	if err := out.write(durable.Verdict, func(w io.Writer) error { return verdict.Encode(w, v) }); err != nil {
+		return nil, err
+	}
+	ex := exhibit.Build(doc, references(b), v, exhibit.DefaultStrips)
+	if err := out.write(durable.Exhibits, func(w io.Writer) error { return exhibit.Encode(w, &ex) }); err != nil {
+		return nil, err
+	}
+	return v, out.render(v, doc)
+}
+
+func references(b *baseline.Baseline) []exhibit.Reference {
+	if b == nil {
+		return nil
+	}
+	var refs []exhibit.Reference
+	for _, s := range b.Sessions {
+		refs = append(refs, exhibit.Reference{Label: s.Session().ID, Doc: s.Doc, Session: s.Index})
+	}
+	return refs
+}
+
+// render writes every report. They are independent: a format that fails does
+// not keep the others from being written.
+func (o *output) render(v *verdict.Document, doc *result.Document) error {
+	opts := report.Options{Full: FindingsFile}
+	jobs := []struct {
+		name string
+		to   func(io.Writer) error
+	}{
+		{durable.Report, func(w io.Writer) error { return report.Markdown(w, v, opts) }},
+		{durable.JUnit, func(w io.Writer) error { return report.JUnit(w, v, opts) }},
+		{durable.Findings, func(w io.Writer) error { return report.FindingsCSV(w, v, opts) }},
+		{durable.Measurements, func(w io.Writer) error { return report.MeasurementsCSV(w, doc) }},
+	}
+	errs := make([]error, len(jobs))
+	each(len(jobs), func(i int) { errs[i] = o.write(jobs[i].name, jobs[i].to) })
+	for i, err := range errs {
+		if err != nil {
+			return fmt.Errorf("report %s: %w", jobs[i].name, err)
+		}
+	}
+	return nil
+}
+
+// Report renders the reports of a folder again, from its documents.
+func (s Shell) Report(dir string) (*verdict.Document, error) {
+	out, err := s.reopen(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer out.close()
+	v, err := out.verdict()
+	if err != nil {
+		return nil, err
+	}
+	doc, err := out.results()
+	if err != nil {
+		return nil, err
+	}
+	return v, out.render(v, doc)
+}
