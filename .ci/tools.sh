@@ -1,0 +1,33 @@
+# Sourced by .ci/run and the proofs: installs tools by exact version, once.
+
+need_packages() {
+	local missing=()
+	for p in "$@"; do
+		[ "$(dpkg-query -W -f '${db:Status-Status}' "$p" 2>/dev/null)" = installed ] || missing+=("$p")
+	done
+	[ ${#missing[@]} -eq 0 ] && return
+	local sudo=
+	[ "$(id -u)" -eq 0 ] || sudo=sudo
+	$sudo apt-get update -q
+	$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}"
+}
+
+# need_tool NAME MODULE@VERSION
+need_tool() {
+	local stamp="$cache/bin/.$1-${2##*@}"
+	[ -x "$cache/bin/$1" ] && [ -e "$stamp" ] && return
+	GOBIN="$cache/bin" go install "$2"
+	touch "$stamp"
+}
+
+# The vulnerability database as files, so that the check needs no service.
+need_vulnerabilities() {
+	local version=v0.0.0-20261105234957-e22db6528018
+	[ -e "$cache/vulndb/.$version" ] && return
+	need_tool indexdb "golang.org/x/vulndb/cmd/indexdb@$version"
+	local dir
+	dir=$(cd "$cache" && go mod download -json "golang.org/x/vulndb@$version" | sed -n 's/^\t"Dir": "\(.*\)",$/\1/p')
+	rm -rf "$cache/vulndb"
+	indexdb -out "$cache/vulndb" -vulns "$dir/data/osv"
+	touch "$cache/vulndb/.$version"
+}
