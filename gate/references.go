@@ -76,7 +76,6 @@ type sample struct {
 	// why there is nothing to compare with, when there is not.
 	outcome verdict.Outcome
 	reason  string
-	doubts  []string
 	// programs is set when the newest stored session ran the same programs.
 	samePrograms bool
 }

@@ -141,7 +141,7 @@ func TestSignedRankAgainstEnumeration(t *testing.T) {
 	var tables Tables
 	for range 400 {
 		d := coarse(rng, 1+rng.IntN(10), 2+rng.IntN(20))
-		shift := math.Floor(float64(rng.IntN(9)))
+		shift := float64(rng.IntN(9))
 		for i := range d {
 			d[i] -= shift
 		}

@@ -318,7 +318,7 @@ func FuzzClean(f *testing.F) {
 		if bytes.Count(got, []byte{'\n'}) != bytes.Count(raw, []byte{'\n'}) {
 			t.Errorf("Clean(%q) = %q: lines were lost", raw, got)
 		}
-		if bytes.IndexAny(raw, "\r\x1b") < 0 && !bytes.Equal(got, raw) {
+		if !bytes.ContainsAny(raw, "\r\x1b") && !bytes.Equal(got, raw) {
 			t.Errorf("plain %q became %q", raw, got)
 		}
 	})
