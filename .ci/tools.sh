@@ -31,3 +31,21 @@ need_vulnerabilities() {
 	indexdb -out "$cache/vulndb" -vulns "$dir/data/osv"
 	touch "$cache/vulndb/.$version"
 }
+
+# check_vulnerabilities fails on every vulnerability that our code calls and that
+# .ci/known-vulnerabilities does not answer for.
+check_vulnerabilities() {
+	local code=0 found known
+	govulncheck -db "file://$cache/vulndb" ./... >"$cache/govulncheck.txt" || code=$?
+	[ $code -eq 0 ] || [ $code -eq 3 ] || { cat "$cache/govulncheck.txt"; return 1; }
+	found=$(sed -n 's/^Vulnerability #[0-9]*: //p' "$cache/govulncheck.txt" | sort -u)
+	known=$(sed -n 's/^\(GO-[0-9-]*\) .*/\1/p' .ci/known-vulnerabilities | sort -u)
+	local unknown
+	unknown=$(comm -23 <(echo "$found") <(echo "$known"))
+	if [ -n "$unknown" ]; then
+		cat "$cache/govulncheck.txt"
+		echo "not answered for in .ci/known-vulnerabilities: $unknown" >&2
+		return 1
+	fi
+	echo "vulnerabilities called: ${found:-none}; each is answered for in .ci/known-vulnerabilities"
+}
