@@ -17,8 +17,8 @@ func (j *job) prepare(ctx context.Context) bool {
 	if len(j.exec.Prepare) == 0 {
 		return true
 	}
-	exit := j.hook(ctx, j.places.argv(j.exec.Prepare, j.exec.PrepareSh), PrepareLog)
-	why := hookFailure(exit)
+	exit := j.hook(ctx, j.places.argv(j.exec.Prepare, j.exec.PrepareSh), PrepareLog, j.exec.PrepareTimeout)
+	why := hookFailure(exit, j.exec.PrepareTimeout)
 	if why == "" {
 		return true
 	}
@@ -38,30 +38,39 @@ func (j *job) cleanup(ctx context.Context) {
 	if len(j.exec.Cleanup) == 0 {
 		return
 	}
-	exit := j.hook(context.WithoutCancel(ctx), j.places.argv(j.exec.Cleanup, j.exec.CleanupSh), CleanupLog)
-	if why := hookFailure(exit); why != "" {
+	exit := j.hook(context.WithoutCancel(ctx), j.places.argv(j.exec.Cleanup, j.exec.CleanupSh), CleanupLog, j.exec.CleanupTimeout)
+	if why := hookFailure(exit, j.exec.CleanupTimeout); why != "" {
 		j.warn("cleanup: %s", why)
 	}
 }
 
-func (j *job) hook(ctx context.Context, argv []string, log string) launch.Exit {
+func (j *job) hook(ctx context.Context, argv []string, log string, timeout float64) launch.Exit {
 	log = filepath.Join(j.run.Folder, log)
 	return launch.Run(ctx, launch.Command{
 		Argv: argv, Dir: j.exec.Cwd, Env: j.env,
 		Stdout: log, Stderr: log, OutputLimit: j.logLimit,
-		Timeout: hookTimeout, KillAfter: hookKillAfter,
+		Timeout: hookLimit(timeout), KillAfter: hookKillAfter,
 	})
 }
 
+// hookLimit is the time that a hook has: the suite's limit in seconds, else the
+// default.
+func hookLimit(timeout float64) time.Duration {
+	if timeout > 0 {
+		return seconds(timeout)
+	}
+	return hookTimeout
+}
+
 // hookFailure says in words why a hook did not succeed; empty: it did.
-func hookFailure(exit launch.Exit) string {
+func hookFailure(exit launch.Exit, timeout float64) string {
 	switch exit.End {
 	case launch.EndExited:
 		return exitWords(exit)
 	case launch.EndInterrupted:
 		return "interrupted"
 	case launch.EndTimeout:
-		return fmt.Sprintf("no end within %v", hookTimeout.Round(time.Second))
+		return fmt.Sprintf("no end within %v", hookLimit(timeout))
 	}
 	return fmt.Sprintf("not started: %v", exit.Err)
 }

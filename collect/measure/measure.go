@@ -21,6 +21,7 @@ import (
 	"github.com/perfweir/perfweir/collect/launch"
 	"github.com/perfweir/perfweir/collect/parse/generic"
 	"github.com/perfweir/perfweir/collect/plan"
+	"github.com/perfweir/perfweir/collect/prepare"
 	"github.com/perfweir/perfweir/collect/result"
 )
 
@@ -39,8 +40,8 @@ const (
 	defaultLimit = 64 << 20 // bytes, of a log and of an output file that is read
 	stderrTail   = 2 << 10  // bytes of stderr that go into the results document
 
-	// hookTimeout ends a prepare or cleanup that hangs: the plan gives them no
-	// limit of their own, and nobody watches a night's run.
+	// hookTimeout ends a prepare or cleanup that hangs and has no limit of its own:
+	// nobody watches a night's run.
 	hookTimeout = 10 * time.Minute
 	// hookKillAfter is the time that a hook has between TERM and KILL.
 	hookKillAfter = 5 * time.Second
@@ -61,6 +62,8 @@ type Run struct {
 	Interval     time.Duration // between ticks of the samplers; 0: 100 ms
 	Limits       plan.Limits
 	Environ      []string // the runner's own environment; it is cleaned here
+	// Machine is the machine during the session; nil: as it is now.
+	Machine *prepare.Machine
 }
 
 // Outcome is what one run came to.
@@ -100,7 +103,7 @@ func Do(ctx context.Context, r Run) Outcome {
 		j.notRun()
 		return j.finish()
 	}
-	if j.prepare(ctx) {
+	if j.beforehand(ctx) && j.prepare(ctx) {
 		j.launch(ctx)
 		j.settle()
 		j.measure()

@@ -252,6 +252,11 @@ func TestCellDigest(t *testing.T) {
 		"seed":     func(s *Suite, f *Facts) { f.Seed = 99 },
 		"checkout": func(s *Suite, f *Facts) { f.Root = "/elsewhere" },
 		"note":     func(s *Suite, f *Facts) { s.Benchmarks[0].Variants[0].Note = "n" },
+		"cooldown": func(s *Suite, f *Facts) { s.Benchmarks[0].Exec.Cooldown = Cooldown{Rest: 2} },
+		"stale":    func(s *Suite, f *Facts) { s.Benchmarks[0].Exec.StaleProcesses = []string{"ffmpeg"} },
+		"hooks": func(s *Suite, f *Facts) {
+			s.Benchmarks[0].Exec.PrepareTimeout, s.Benchmarks[0].Exec.CleanupTimeout = 30, 30
+		},
 	}
 	for name, edit := range same {
 		if digest(edit) != base {

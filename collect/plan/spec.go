@@ -86,15 +86,22 @@ type InputFile struct {
 // Exec is how one run is executed and read. In a plan's cell everything is
 // resolved but {input} and {out}.
 type Exec struct {
-	Argv        []string `json:"argv"` // for a shell string: bash -o pipefail -c STRING
-	Shell       bool     `json:"shell,omitempty"`
-	Cwd         string   `json:"cwd,omitempty"`   // absolute
-	Stdin       string   `json:"stdin,omitempty"` // absolute file; empty: /dev/null
-	Env         Env      `json:"env,omitzero"`
-	Prepare     []string `json:"prepare,omitempty"` // argv before each run, not measured
-	PrepareSh   bool     `json:"prepare_shell,omitempty"`
-	Cleanup     []string `json:"cleanup,omitempty"` // argv after each run, whatever its status
-	CleanupSh   bool     `json:"cleanup_shell,omitempty"`
+	Argv      []string `json:"argv"` // for a shell string: bash -o pipefail -c STRING
+	Shell     bool     `json:"shell,omitempty"`
+	Cwd       string   `json:"cwd,omitempty"`   // absolute
+	Stdin     string   `json:"stdin,omitempty"` // absolute file; empty: /dev/null
+	Env       Env      `json:"env,omitzero"`
+	Prepare   []string `json:"prepare,omitempty"` // argv before each run, not measured
+	PrepareSh bool     `json:"prepare_shell,omitempty"`
+	Cleanup   []string `json:"cleanup,omitempty"` // argv after each run, whatever its status
+	CleanupSh bool     `json:"cleanup_shell,omitempty"`
+	// What brings the machine into its state before a run. It decides when a run
+	// starts and not what it does, so it is no part of the cell's digest.
+	PrepareTimeout float64  `json:"prepare_timeout,omitempty"` // s; 0: measure's default
+	CleanupTimeout float64  `json:"cleanup_timeout,omitempty"` // s; 0: measure's default
+	StaleProcesses []string `json:"stale_processes,omitempty"` // starts of names of processes to end
+	Cooldown       Cooldown `json:"cooldown,omitzero"`
+
 	Window      float64  `json:"window,omitempty"` // s; 0: until it ends by itself
 	Timeout     Timeout  `json:"timeout"`
 	KillAfter   float64  `json:"kill_after"` // s between TERM and KILL
@@ -103,6 +110,16 @@ type Exec struct {
 	UnitsPerRun float64  `json:"units_per_run,omitempty"` // throughput = units / wall_time
 	Requires    []string `json:"requires,omitempty"`      // programs that must be found on PATH, else the cell is left out, and said
 }
+
+// Cooldown is how the machine rests before a run.
+type Cooldown struct {
+	Rest float64 `json:"rest,omitempty"` // s, always
+	Band float64 `json:"band,omitempty"` // °C above the session's start at which a run may begin; 0: only Rest
+	Max  float64 `json:"max,omitempty"`  // s, longest wait, Rest included
+}
+
+// IsZero reports whether there is no rest.
+func (c Cooldown) IsZero() bool { return c == Cooldown{} }
 
 // Env is an edit of the environment that a command starts with.
 type Env struct {

@@ -275,6 +275,11 @@ type Detail struct {
 	Warnings     []string `json:"warnings,omitempty"`
 	Valid        *bool    `json:"valid,omitempty"` // absent: valid
 	Folder       string   `json:"folder,omitempty"`
+	// Cooled is how long the machine rested before the run, s; absent: not at all.
+	Cooled float64 `json:"cooled,omitempty"`
+	// Temperature is that of the machine when the rest was over, °C; absent: there
+	// was no rest or no sensor.
+	Temperature *float64 `json:"temperature,omitempty"`
 }
 
 // Column is the measurements of one metric (and phase and part) over the run
