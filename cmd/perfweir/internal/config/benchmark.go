@@ -136,7 +136,7 @@ func mergePairs(under, over pairs) pairs {
 // collectTexts gathers everything that may hold {input} and {out}.
 func (b *bench) collectTexts() {
 	f := &b.file
-	b.addTexts(f.Run.args, f.Prepare.args, f.Cleanup.args)
+	b.addTexts(f.Run.args, f.Prepare.file.Run.args, f.Cleanup.file.Run.args)
 	b.addEnv(&f.Env)
 	b.texts = append(b.texts, &f.Stdin)
 	for i := range f.Expect.items {
@@ -205,8 +205,7 @@ func (c *checker) exec(b *bench) plan.Exec {
 		UnitsPerRun: f.UnitsPerRun.v, Requires: texts(f.Requires.items),
 	}
 	x.Argv, x.Shell = c.command(&f.Run, "run")
-	x.Prepare, x.PrepareSh = c.command(&f.Prepare, "prepare")
-	x.Cleanup, x.CleanupSh = c.command(&f.Cleanup, "cleanup")
+	c.beforehand(&f.inheritable, &x)
 	x.Timeout = plan.Timeout{Fixed: defaultTimeout + f.Window.s}
 	if f.Timeout.usable() {
 		x.Timeout = c.timeout(&f.Timeout, b, "")

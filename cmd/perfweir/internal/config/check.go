@@ -71,6 +71,7 @@ func (c *checker) file(data []byte) *File {
 	}
 	out.Gate = c.gate()
 	out.Baseline = c.baseline()
+	out.Exclusive = c.exclusive()
 	return out
 }
 

@@ -20,6 +20,9 @@ type File struct {
 	Budgets  []budget.Budget // in the order of the file; IDs are positions
 	Gate     Gate
 	Baseline baseline.Policy
+	// Exclusive is what is kept for one session while it measures:
+	// ExclusiveMachine or ExclusiveNone.
+	Exclusive string
 	// Warnings are worth a second look; the file is used nevertheless.
 	Warnings Problems
 }

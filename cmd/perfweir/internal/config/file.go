@@ -16,9 +16,9 @@ type suiteFile struct {
 	Baseline   baselineFile        `key:"baseline" doc:"Which stored sessions are compared with."`
 	Sampling   samplingFile        `key:"sampling" doc:"How often the samplers read."`
 	Limits     limitsFile          `key:"limits" doc:"Bounds on what the code under test can make perfweir keep."`
+	Exclusive  str                 `key:"exclusive" enum:"machine,none" later:"gpu" doc:"What is kept for one session while it measures. The default is machine: a second perfweir on the machine waits."`
 	Accepted   later               `key:"accepted"`
 	Quarantine later               `key:"quarantine"`
-	Exclusive  later               `key:"exclusive"`
 }
 
 // inheritable are the keys of a benchmark that defaults may hold.
@@ -27,8 +27,8 @@ type inheritable struct {
 	Cwd         str            `key:"cwd" doc:"Working folder, relative to this file. The default is this file's folder."`
 	Stdin       str            `key:"stdin" doc:"File that is the command's standard input. The default is empty input."`
 	Env         env            `key:"env" doc:"Environment: variables to set, or set, unset and prepend."`
-	Prepare     command        `key:"prepare" doc:"Command before each run, not measured."`
-	Cleanup     command        `key:"cleanup" doc:"Command after each run, whatever its status."`
+	Prepare     hook           `key:"prepare" doc:"Command before each run, not measured, or {run, timeout}."`
+	Cleanup     hook           `key:"cleanup" doc:"Command after each run, whatever its status, or {run, timeout}."`
 	Inputs      inputs         `key:"inputs" doc:"Files that the benchmark is run on, one cell each; {input} is the file. Inherited ones apply to benchmarks that use {input}."`
 	Expect      expects        `key:"expect" doc:"Outputs that a run must leave; a missing or wrong one is a status of its own."`
 	Window      duration       `key:"window" positive:"true" doc:"End the run after this time and call that success."`
@@ -40,13 +40,14 @@ type inheritable struct {
 	Requires    list[str]      `key:"requires" doc:"Programs that must be found on PATH, else the cells are left out, and said."`
 	Read        list[readFile] `key:"read" doc:"How to read what a run printed or left."`
 
-	Phases         later `key:"phases"`
-	Platforms      later `key:"platforms"`
-	Linger         later `key:"linger"`
-	Keep           later `key:"keep"`
-	Cooldown       later `key:"cooldown"`
-	StaleProcesses later `key:"stale_processes"`
-	PowerMode      later `key:"power_mode"`
+	Cooldown       cooldown  `key:"cooldown" doc:"Rest before each run: a duration, or {rest, band, max} to wait for a temperature. The default is none."`
+	StaleProcesses list[str] `key:"stale_processes" doc:"Processes to end before each run, by the start of their names, four characters at least. Never a service, a runner or what perfweir runs below."`
+
+	Phases    later `key:"phases"`
+	Platforms later `key:"platforms"`
+	Linger    later `key:"linger"`
+	Keep      later `key:"keep"`
+	PowerMode later `key:"power_mode"`
 }
 
 type defaultsFile struct {
