@@ -59,7 +59,7 @@ var rooms = map[string]struct {
 	"cmd/perfweir/internal/docschema": {[]string{"collect/result", "collect/plan", "gate/verdict", "gate/exhibit", "gate/budget"}, []string{"github.com/google/jsonschema-go"}, "documents stay free of schema machinery"},
 	"cmd/perfweir/internal/durable":   {nil, []string{"golang.org/x/sys/unix"}, "files and locks, no documents"},
 	"cmd/perfweir/internal/progress":  {[]string{"cmd/perfweir/internal/flow"}, nil, "draws events"},
-	"cmd/perfweir/internal/flow":      {[]string{"collect", "baseline", "gate", "cmd/"}, []string{"github.com/bmatcuk/doublestar/v4", "github.com/oklog/ulid/v2"}, "only here does everything meet"},
+	"cmd/perfweir/internal/flow":      {[]string{"collect", "baseline", "gate", "cmd/"}, []string{"github.com/bmatcuk/doublestar/v4", "github.com/oklog/ulid/v2", "golang.org/x/sys/unix"}, "only here does everything meet"},
 }
 
 // pure packages take values and return values: none of impure is imported.

@@ -28,6 +28,11 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		UpdateScripts:       *update,
+		// Scripts run at the same time and must not wait for each other's machine.
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("PERFWEIR_LOCK_DIR", e.WorkDir)
+			return nil
+		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"exits": exits,
 		},

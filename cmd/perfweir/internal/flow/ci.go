@@ -33,7 +33,7 @@ func (s Shell) CI(ctx context.Context, o Options) (*verdict.Document, error) {
 	b := su.baseline(o, baseline.Want{Suite: p.Suite.Name, Host: session.Host, StartedAt: session.StartedAt,
 		Sessions: map[string]bool{session.ID: true}})
 	s.sayBaseline(b)
-	doc, err := s.measure(ctx, out, p, session)
+	doc, err := s.alone(ctx, su, func() (*result.Document, error) { return s.measure(ctx, out, p, session) })
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func (s Shell) Run(ctx context.Context, o Options) (*result.Document, error) {
 		return nil, err
 	}
 	s.announce(su, p)
-	return s.measure(ctx, out, p, s.session())
+	return s.alone(ctx, su, func() (*result.Document, error) { return s.measure(ctx, out, p, s.session()) })
 }
 
 // DryRun prints what would run; it runs nothing but the build.

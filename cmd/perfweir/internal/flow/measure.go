@@ -16,7 +16,6 @@ import (
 	"github.com/perfweir/perfweir/collect"
 	"github.com/perfweir/perfweir/collect/host"
 	"github.com/perfweir/perfweir/collect/journal"
-	"github.com/perfweir/perfweir/collect/measure"
 	"github.com/perfweir/perfweir/collect/plan"
 	"github.com/perfweir/perfweir/collect/result"
 )
@@ -62,7 +61,7 @@ func (s Shell) measure(ctx context.Context, out *output, p *plan.Plan, session r
 		return nil, err
 	}
 	m := collect.Matrix{Plan: p, Session: session, Root: out.dir, Runs: out.path(durable.Runs), Environ: s.Environ}
-	err = collect.Collect(ctx, m, j, measure.Do, func(e collect.Event) { s.tellRun(log, e) })
+	err = collect.Collect(ctx, m, j, onThisMachine(), func(e collect.Event) { s.tellRun(log, e) })
 	if cerr := j.Close(); err == nil {
 		err = cerr
 	}

@@ -31,6 +31,7 @@ const buildTail = 4 << 10
 // first, since it may make the inputs; git is asked before any command of the
 // suite could change what git runs.
 func (s Shell) plan(ctx context.Context, su *suite, o Options) (*plan.Plan, error) {
+	s.hide()
 	build, repo := worktree.Describe(ctx, su.root)
 	if err := s.build(ctx, su); err != nil {
 		return nil, err
