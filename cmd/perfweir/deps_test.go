@@ -57,6 +57,7 @@ var rooms = map[string]struct {
 	"cmd/perfweir/internal/cli":       {[]string{"cmd/", "gate", "gate/report", "gate/verdict"}, []string{"github.com/spf13/cobra"}, "flags to options, outcomes to exit codes"},
 	"cmd/perfweir/internal/config":    {[]string{"collect/result", "collect/result/unit", "collect/plan", "baseline", "gate/budget"}, []string{"gopkg.in/yaml.v3", "github.com/google/jsonschema-go", "github.com/bmatcuk/doublestar/v4"}, "the only YAML"},
 	"cmd/perfweir/internal/docschema": {[]string{"collect/result", "collect/plan", "gate/verdict", "gate/exhibit", "gate/budget"}, []string{"github.com/google/jsonschema-go"}, "documents stay free of schema machinery"},
+	"cmd/perfweir/internal/doctor":    {[]string{"collect/host", "collect/result"}, nil, "pure: facts of a machine in, words out"},
 	"cmd/perfweir/internal/durable":   {nil, []string{"golang.org/x/sys/unix"}, "files and locks, no documents"},
 	"cmd/perfweir/internal/progress":  {[]string{"cmd/perfweir/internal/flow"}, nil, "draws events"},
 	"cmd/perfweir/internal/flow":      {[]string{"collect", "baseline", "gate", "cmd/"}, []string{"github.com/bmatcuk/doublestar/v4", "github.com/oklog/ulid/v2", "golang.org/x/sys/unix"}, "only here does everything meet"},
@@ -64,7 +65,7 @@ var rooms = map[string]struct {
 
 // pure packages take values and return values: none of impure is imported.
 var pure = []string{"collect/result", "collect/result/unit", "collect/series", "collect/plan", "collect/reduce", "collect/parse/generic",
-	"baseline", "gate", "gate/budget", "gate/stats", "gate/verdict", "gate/exhibit", "gate/report"}
+	"baseline", "gate", "gate/budget", "gate/stats", "gate/verdict", "gate/exhibit", "gate/report", "cmd/perfweir/internal/doctor"}
 
 var impure = []string{"os", "os/exec", "net", "net/http", "syscall", "math/rand"}
 

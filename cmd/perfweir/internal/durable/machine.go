@@ -301,6 +301,9 @@ func parentOf(pid int) int {
 func MachineHolder(dir string) (string, error) {
 	path := filepath.Join(dir, MachineLockName)
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		if err := unix.Access(dir, unix.W_OK|unix.X_OK); err != nil {
+			return "", fmt.Errorf("the machine's lock cannot be made in %s: %w", dir, err)
+		}
 		return "", nil
 	}
 	f, err := tryMachine(path)

@@ -20,3 +20,7 @@ func hideProcess() error {
 	_ = unix.CloseRange(3, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC)
 	return nil
 }
+
+// writable reports whether this user may make something in a folder; on a
+// read-only mount nobody may.
+func writable(dir string) bool { return unix.Access(dir, unix.W_OK) == nil }
