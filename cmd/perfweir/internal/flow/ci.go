@@ -119,6 +119,11 @@ func (s Shell) Gate(dir string, o Options) (*verdict.Document, error) {
 	}
 	var b *baseline.Baseline
 	if o.Baseline != "" {
+		// A first `ci` may name a folder that is not there yet; here a mistyped
+		// path would pass for "nothing to compare with".
+		if _, err := os.Stat(o.Baseline); err != nil {
+			return nil, fmt.Errorf("%w: --baseline: %w", ErrUsage, err)
+		}
 		b = su.baseline(o, want(doc))
 		s.sayBaseline(b)
 	}
