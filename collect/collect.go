@@ -26,6 +26,9 @@ type Matrix struct {
 	Runs    string   // folder of the runs' folders, absolute
 	Root    string   // output folder, absolute: folders in the document are relative to it
 	Environ []string // the runner's own environment
+	// Remove removes the folder of a run and what the run left in it; nil is
+	// os.RemoveAll.
+	Remove func(path string) error
 }
 
 // Log takes one record at a time and has it on disk before it returns, as far as
@@ -52,6 +55,9 @@ type Measure func(context.Context, measure.Run) measure.Outcome
 // the run in flight is then journalled as interrupted and the session marked.
 // The error is for what makes going on pointless: the journal cannot be written.
 func Collect(ctx context.Context, m Matrix, log Log, do Measure, tell func(Event)) error {
+	if m.Remove == nil {
+		m.Remove = os.RemoveAll
+	}
 	c := &collector{m: m, log: log, do: do, tell: tell, latest: make([]float64, len(m.Plan.Cells)), kept: make([]bool, len(m.Plan.Cells)),
 		defs: map[string]result.Metric{}, sources: map[string]*tally{}}
 	if err := log.Append(journal.Record{Session: &m.Session}); err != nil {
@@ -146,7 +152,7 @@ func (c *collector) keep(cell int, folder string, out *measure.Outcome) error {
 		}
 		return nil
 	}
-	if err := os.RemoveAll(folder); err != nil {
+	if err := c.m.Remove(folder); err != nil {
 		return fmt.Errorf("remove the run's folder: %w", err)
 	}
 	return nil
@@ -192,7 +198,8 @@ func (c *collector) record(r plan.Run, out *measure.Outcome) error {
 		}
 		if def.Unit != m.Def.Unit || def.Per != m.Def.Per {
 			// One name for two things; what defined it first holds.
-			m.Value, m.Absent = math.NaN(), result.AbsentUnitMismatch
+			m.Value, m.Bound, m.Absent = math.NaN(), 0, result.AbsentUnitMismatch
+			rec.Detail.Warnings = append(rec.Detail.Warnings, fmt.Sprintf("metric %s came in %q, and is defined in %q: it has no value", m.Metric, inWords(m.Def), inWords(def)))
 		}
 		rec.Values = append(rec.Values, journal.Value{Metric: m.Metric, Phase: m.Phase, Part: m.Part, V: m.Value, Bound: m.Bound, Absent: m.Absent})
 	}
@@ -202,6 +209,14 @@ func (c *collector) record(r plan.Run, out *measure.Outcome) error {
 		}
 	}
 	return c.log.Append(journal.Record{Run: &rec})
+}
+
+// inWords is the unit of a definition.
+func inWords(m result.Metric) string {
+	if m.Per == "" {
+		return m.Unit
+	}
+	return m.Unit + " per " + m.Per
 }
 
 func wallTime(out *measure.Outcome) float64 {

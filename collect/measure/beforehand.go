@@ -7,6 +7,16 @@ import (
 	"github.com/perfweir/perfweir/collect/result"
 )
 
+// ready does what comes before the command and reports whether it may start. The
+// outputs are looked at once nothing stale can write them any more.
+func (j *job) ready(ctx context.Context) bool {
+	if !j.beforehand(ctx) {
+		return false
+	}
+	j.lookBefore()
+	return j.prepare(ctx)
+}
+
 // beforehand brings the machine into the state in which the suite wants a run to
 // start, before its own prepare: stale processes end first, since they are what
 // heats the machine. It reports whether the run may start, which only an

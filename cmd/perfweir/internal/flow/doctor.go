@@ -15,7 +15,7 @@ import (
 // Doctor prints what makes this machine noisy or unsafe to measure on.
 func (s Shell) Doctor(w io.Writer) error {
 	for _, l := range doctor.Examine(s.facts("/")) {
-		if _, err := fmt.Fprintf(w, "%-4s  %s: %s\n      %s\n", l.Level, l.Topic, visible(l.Seen), l.Why); err != nil {
+		if _, err := fmt.Fprintf(w, "%-4s  %s: %s\n      %s\n", l.Level, l.Topic, Visible(l.Seen), l.Why); err != nil {
 			return err
 		}
 		if l.Do == "" {
