@@ -30,7 +30,7 @@ func Acquire(dir string, now time.Time) (*Lock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lock %s: %w", dir, err)
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+	if err := flock(f); err != nil {
 		defer f.Close()
 		if errors.Is(err, unix.EWOULDBLOCK) {
 			return nil, fmt.Errorf("lock %s: %w%s", dir, ErrLocked, holder(f))
@@ -48,6 +48,22 @@ func Acquire(dir string, now time.Time) (*Lock, error) {
 	}
 	return &Lock{f}, nil
 }
+
+// lockPatience is how long a held lock is tried again: what a killed runner had
+// started is ended within a second, and holds the lock until then.
+const lockPatience = 2 * time.Second
+
+func flock(f *os.File) error {
+	for tries := 0; ; tries++ {
+		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if !errors.Is(err, unix.EWOULDBLOCK) || tries*int(lockPause) >= int(lockPatience) {
+			return err
+		}
+		time.Sleep(lockPause)
+	}
+}
+
+const lockPause = 20 * time.Millisecond
 
 func holder(f *os.File) string {
 	b, err := io.ReadAll(io.LimitReader(f, 200))
