@@ -1,7 +1,9 @@
 package baseline
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -28,52 +30,44 @@ type Want struct {
 // is still a baseline for the others.
 func Select(p Policy, w Want, origin string, candidates []Candidate) *Baseline {
 	b := &Baseline{State: OK, Origin: origin}
-	otherMachine := 0
+	stored, otherMachine := 0, 0
 	var taken []Stored
 	for _, c := range candidates {
-		if c.Err != nil {
-			b.reject(c.File, c.Err.Error())
-			continue
-		}
-		if c.Doc.Suite.Name != w.Suite {
-			b.reject(c.File, fmt.Sprintf("of suite %q", c.Doc.Suite.Name))
+		if why := unusable(w, c); why != "" {
+			b.reject(c.File, why)
 			continue
 		}
 		for i := range c.Doc.Sessions {
-			s := &c.Doc.Sessions[i]
-			label := c.File
-			if len(c.Doc.Sessions) > 1 {
-				label += " session " + s.ID
-			}
-			why, machine := unfit(p, w, s)
+			stored++
+			s := Stored{File: c.File, Doc: c.Doc, Index: i}
+			why, machine := unfit(p, w, s.Session())
 			if machine {
 				otherMachine++
 			}
 			if why != "" {
-				b.reject(label, why)
+				b.reject(s.label(), why)
 				continue
 			}
-			taken = append(taken, Stored{File: c.File, Doc: c.Doc, Index: i})
+			taken = append(taken, s)
 		}
 	}
 	slices.SortStableFunc(taken, func(x, y Stored) int {
-		if c := y.Session().StartedAt.Compare(x.Session().StartedAt); c != 0 {
-			return c
-		}
-		return strings.Compare(y.Session().ID, x.Session().ID)
+		return cmp.Or(y.Session().StartedAt.Compare(x.Session().StartedAt), strings.Compare(y.Session().ID, x.Session().ID))
 	})
 	taken = b.dropDuplicates(taken)
 	if n := p.Sessions; n > 0 && len(taken) > n {
 		for _, s := range taken[n:] {
-			b.reject(s.File, fmt.Sprintf("older than the %d newest", n))
+			b.reject(s.label(), fmt.Sprintf("older than the %d newest", n))
 		}
 		taken = taken[:n]
 	}
 	b.Sessions = taken
 	switch {
 	case len(taken) > 0:
+	case otherMachine > 0 && otherMachine == stored:
+		b.State, b.Reason = Incomparable, fmt.Sprintf("all %d stored sessions are of another machine", stored)
 	case otherMachine > 0:
-		b.State, b.Reason = Incomparable, fmt.Sprintf("all %d stored sessions are of another machine", otherMachine)
+		b.State, b.Reason = Incomparable, fmt.Sprintf("%d of %d stored sessions are of another machine, and none of the others fits", otherMachine, stored)
 	case len(candidates) == 0:
 		b.State, b.Reason = None, "no session is stored yet"
 	default:
@@ -86,6 +80,15 @@ func (b *Baseline) reject(candidate, why string) {
 	b.Rejected = append(b.Rejected, Rejected{candidate, why})
 }
 
+// label names a session for people: by its file, and by its id where the file
+// has more than one.
+func (s Stored) label() string {
+	if len(s.Doc.Sessions) == 1 {
+		return s.File
+	}
+	return s.File + " session " + s.Session().ID
+}
+
 // dropDuplicates keeps one of several copies of a session: counted twice it
 // would pass for two.
 func (b *Baseline) dropDuplicates(sorted []Stored) []Stored {
@@ -94,13 +97,26 @@ func (b *Baseline) dropDuplicates(sorted []Stored) []Stored {
 	for _, s := range sorted {
 		id := s.Session().ID
 		if first, ok := seen[id]; ok {
-			b.reject(s.File, "the same session as "+first)
+			b.reject(s.label(), "the same session as "+first)
 			continue
 		}
-		seen[id] = s.File
+		seen[id] = s.label()
 		out = append(out, s)
 	}
 	return out
+}
+
+// unusable says why no session of a candidate can be taken.
+func unusable(w Want, c Candidate) string {
+	switch {
+	case c.Err != nil:
+		return c.Err.Error()
+	case c.Doc.Suite.Name != w.Suite:
+		return fmt.Sprintf("of suite %q", c.Doc.Suite.Name)
+	case len(c.Doc.Sessions) == 0:
+		return "has no session"
+	}
+	return ""
 }
 
 // unfit says why a session is not taken; machine is set when it is another's.
@@ -124,11 +140,17 @@ func unfit(p Policy, w Want, s *result.Session) (why string, machine bool) {
 	return "", false
 }
 
+// days is a time for people, to the hour: below two days in hours.
 func days(seconds float64) string {
-	if seconds < 48*3600 {
-		return fmt.Sprintf("%.0f hours", seconds/3600)
+	hours := int(math.Floor(seconds / 3600))
+	switch d, h := hours/24, hours%24; {
+	case hours < 48:
+		return fmt.Sprintf("%d hours", hours)
+	case h == 0:
+		return fmt.Sprintf("%d days", d)
+	default:
+		return fmt.Sprintf("%d days %d hours", d, h)
 	}
-	return fmt.Sprintf("%.0f days", seconds/86400)
 }
 
 // HostDifference lists the strict keys in which two machines differ, with both

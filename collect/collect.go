@@ -34,6 +34,9 @@ type Matrix struct {
 	// RetryFailed tries again what went wrong. The crash rate keeps counting
 	// first attempts.
 	RetryFailed bool
+	// Remove removes the folder of a run and what the run left in it; nil is
+	// os.RemoveAll.
+	Remove func(path string) error
 }
 
 // Log takes one record at a time and has it on disk before it returns, as far as
@@ -60,6 +63,9 @@ type Measure func(context.Context, measure.Run) measure.Outcome
 // the run in flight is then journalled as interrupted and the session marked.
 // The error is for what makes going on pointless: the journal cannot be written.
 func Collect(ctx context.Context, m Matrix, log Log, do Measure, tell func(Event)) error {
+	if m.Remove == nil {
+		m.Remove = os.RemoveAll
+	}
 	c := &collector{m: m, log: log, do: do, tell: tell, past: newPast(m.Plan, m.Past, !m.Continues), sources: map[string]*tally{}}
 	c.session = c.past.sessions - 1
 	todo := c.past.remaining(m.Plan, m.RetryFailed)
@@ -178,7 +184,7 @@ func (c *collector) keep(cell int, folder string, out *measure.Outcome) error {
 		}
 		return nil
 	}
-	if err := os.RemoveAll(folder); err != nil {
+	if err := c.m.Remove(folder); err != nil {
 		return fmt.Errorf("remove the run's folder: %w", err)
 	}
 	return nil
@@ -224,7 +230,8 @@ func (c *collector) record(r plan.Run, attempt int, out *measure.Outcome) error 
 		}
 		if def.Unit != m.Def.Unit || def.Per != m.Def.Per {
 			// One name for two things; what defined it first holds.
-			m.Value, m.Absent = math.NaN(), result.AbsentUnitMismatch
+			m.Value, m.Bound, m.Absent = math.NaN(), 0, result.AbsentUnitMismatch
+			rec.Detail.Warnings = append(rec.Detail.Warnings, fmt.Sprintf("metric %s came in %q, and is defined in %q: it has no value", m.Metric, inWords(m.Def), inWords(def)))
 		}
 		rec.Values = append(rec.Values, journal.Value{Metric: m.Metric, Phase: m.Phase, Part: m.Part, V: m.Value, Bound: m.Bound, Absent: m.Absent})
 	}
@@ -238,6 +245,14 @@ func (c *collector) record(r plan.Run, attempt int, out *measure.Outcome) error 
 	}
 	c.past.add(&rec)
 	return nil
+}
+
+// inWords is the unit of a definition.
+func inWords(m result.Metric) string {
+	if m.Per == "" {
+		return m.Unit
+	}
+	return m.Unit + " per " + m.Per
 }
 
 func wallTime(out *measure.Outcome) float64 {

@@ -13,15 +13,16 @@ import (
 
 // summarise makes the row of every cell.
 func (e *evaluation) summarise() {
-	for i := range e.views {
-		e.out.Cells = append(e.out.Cells, e.views[i].row(e.in.Command))
-	}
+	e.out.Cells = make([]verdict.Cell, len(e.views))
+	parallel(len(e.views), func(i int) { e.out.Cells[i] = e.views[i].row(e.in.Command) })
 }
 
 // absolute judges every absolute budget, and what has no number at all.
 func (e *evaluation) absolute() {
+	nowhere := e.measuredNowhere()
 	for i := range e.views {
-		e.counts(i)
+		e.completeness(i)
+		e.crashes(i)
 		cell := e.views[i].cell
 		used := map[int]bool{}
 		broken := map[int][]string{} // position of a clean run -> metrics it broke
@@ -35,29 +36,37 @@ func (e *evaluation) absolute() {
 			}
 		}
 		e.underSpec(i, broken)
-		e.unmeasured(i, used)
+		e.unmeasured(i, used, nowhere)
 	}
 }
 
-// counts judges what is counted from statuses: completeness and crash_rate.
-func (e *evaluation) counts(i int) {
+// completeness judges whether every planned run was measured.
+func (e *evaluation) completeness(i int) {
 	v := &e.views[i]
 	for _, b := range budget.For(e.budgets, e.selected[i], completeness, "", "") {
-		share := 0.0
-		if v.cell.Planned > 0 {
-			share = float64(v.seen) / float64(v.cell.Planned)
-		}
 		f := e.finding(i, b)
-		f.Value, f.N, f.Outcome = &share, v.seen, verdict.Pass
-		if v.seen < v.cell.Planned {
+		f.N, f.Outcome = v.seen, verdict.Pass
+		if v.cell.Planned > 0 {
+			share := float64(v.seen) / float64(v.cell.Planned)
+			f.Value = &share
+		}
+		switch {
+		case v.invalid > 0 && len(v.clean) == 0:
+			f.Outcome = verdict.Invalid
+		case v.seen == 0 || v.seen < v.cell.Planned:
 			f.Outcome = verdict.NoData
 		}
-		if v.invalid > 0 && len(v.clean) == 0 {
-			f.Outcome = verdict.Invalid
-		}
 		f.Message = fmt.Sprintf("%d of %d planned runs were measured", v.seen, v.cell.Planned)
+		if v.invalid > 0 {
+			f.Message += fmt.Sprintf(", %d of them invalid", v.invalid)
+		}
 		e.out.Findings = append(e.out.Findings, f)
 	}
+}
+
+// crashes judges crash_rate, which is counted from statuses and is no column.
+func (e *evaluation) crashes(i int) {
+	v := &e.views[i]
 	for _, b := range budget.For(e.budgets, e.selected[i], result.CrashRate, "", "") {
 		if e.budgets[b].Kind.Relative() {
 			continue
@@ -125,21 +134,32 @@ func (e *evaluation) absoluteFinding(i int, col *result.Column, b int, broken ma
 	if bud.EachRun && over > 0 && !e.beyondLimit(b, value) {
 		f.Reasons = append(f.Reasons, "each_run")
 	}
-	if near(values, bud.Limit) && !bud.EachRun {
+	if which := statisticOf(bud); which == medianStatistic && near(values, bud.Limit) {
 		f.Reasons = append(f.Reasons, "near")
 	}
 	f.Message = e.absoluteMessage(&f, bud, over)
 	e.out.Findings = append(e.out.Findings, f)
 }
 
-// statistic is what an absolute budget is compared with. Where each run counts
-// the worst run is told.
-func statistic(values []float64, b *budget.Budget) float64 {
-	which := b.Statistic
-	if which == "" && b.EachRun {
-		which = map[budget.Kind]string{budget.Max: "max", budget.Min: "min"}[b.Kind]
+// medianStatistic is what an absolute budget is compared with unless it says otherwise.
+const medianStatistic = "median"
+
+// statisticOf is the statistic of an absolute budget. Where each run counts the
+// worst run is told.
+func statisticOf(b *budget.Budget) string {
+	switch {
+	case b.Statistic != "":
+		return b.Statistic
+	case b.EachRun && b.Kind == budget.Max:
+		return "max"
+	case b.EachRun:
+		return "min"
 	}
-	switch which {
+	return medianStatistic
+}
+
+func statistic(values []float64, b *budget.Budget) float64 {
+	switch statisticOf(b) {
 	case "min":
 		return slices.Min(values)
 	case "max":
@@ -170,32 +190,37 @@ func (e *evaluation) underSpec(i int, broken map[int][]string) {
 	row.UnderSpecBy = slices.Compact(row.UnderSpecBy)
 }
 
+// reasonNotMeasured: a budget has no numbers.
+const reasonNotMeasured = "not_measured"
+
 // unmeasured finds budgets that select the cell and have no column there: the
 // gate must tell "within budget" from "nothing ran" (C28, V21, V25). A budget
 // that names cells expects its metric there; one that does not is meant for
 // whatever has it, but then something must; and what the baseline has measured
 // must not vanish.
-func (e *evaluation) unmeasured(i int, used map[int]bool) {
+func (e *evaluation) unmeasured(i int, used, nowhere map[int]bool) {
 	cell := e.views[i].cell
 	for _, b := range e.selected[i] {
 		bud := &e.budgets[b]
-		if used[b] || bud.Implicit || bud.Metric == result.CrashRate || bud.Against == budget.AgainstVariant+cell.Variant || e.overridden(i, b) {
+		if used[b] || bud.Implicit || bud.Metric == result.CrashRate || e.ownReference(bud, cell) || e.overridden(i, b) {
 			continue
 		}
-		reason := ""
+		reason := reasonNotMeasured
+		why := ""
 		switch {
-		case e.vanished(cell, bud):
-			reason = "the baseline has it and this result does not"
+		case e.vanished(i, bud):
+			reason, why = string(Gone), "the baseline has it and this result does not"
 		case bud.Narrow():
-			reason = "nothing measured it"
-		case e.firstSelected(b) == i && !e.measuredSomewhere(bud):
-			reason = "no cell of the suite measured it"
+			why = "nothing measured it"
+		case nowhere[b]:
+			why = "no cell of the suite measured it"
+			delete(nowhere, b) // said once
 		default:
 			continue
 		}
 		f := e.finding(i, b)
-		f.Part, f.Outcome, f.Reasons = bud.Part, verdict.NoData, []string{"gone"}
-		f.Message = e.missingMessage(&f, reason)
+		f.Part, f.Outcome, f.Reasons = bud.Part, verdict.NoData, []string{reason}
+		f.Message = e.missingMessage(&f, why)
 		e.out.Findings = append(e.out.Findings, f)
 	}
 }
@@ -203,17 +228,15 @@ func (e *evaluation) unmeasured(i int, used map[int]bool) {
 // overridden reports whether a later budget of the cell stands in b's place.
 func (e *evaluation) overridden(i, b int) bool {
 	o := &e.budgets[b]
-	for _, j := range e.selected[i] {
+	return slices.ContainsFunc(e.selected[i], func(j int) bool {
 		l := &e.budgets[j]
-		if j > b && l.Metric == o.Metric && l.Phase == o.Phase && l.Kind == o.Kind && l.Against == o.Against && (l.Part == "" || l.Part == o.Part) {
-			return true
-		}
-	}
-	return false
+		return j > b && l.Metric == o.Metric && l.Phase == o.Phase && l.Kind == o.Kind && l.Against == o.Against && (l.Part == "" || l.Part == o.Part)
+	})
 }
 
-func (e *evaluation) vanished(c *result.Cell, b *budget.Budget) bool {
-	for _, s := range e.refs.storedFor(c) {
+// vanished reports whether a stored session of the cell measured what b limits.
+func (e *evaluation) vanished(i int, b *budget.Budget) bool {
+	for _, s := range e.refs.stored[i] {
 		for k := range s.view.cell.Columns {
 			col := &s.view.cell.Columns[k]
 			if b.Covers(col.Metric, col.Phase, col.Part) && len(s.view.values(col)) > 0 {
@@ -224,23 +247,25 @@ func (e *evaluation) vanished(c *result.Cell, b *budget.Budget) bool {
 	return false
 }
 
-func (e *evaluation) firstSelected(b int) int {
-	for i := range e.selected {
-		if slices.Contains(e.selected[i], b) {
-			return i
-		}
-	}
-	return -1
-}
-
-func (e *evaluation) measuredSomewhere(b *budget.Budget) bool {
+// measuredNowhere are the budgets that no column of any cell is covered by.
+func (e *evaluation) measuredNowhere() map[int]bool {
+	type name struct{ metric, phase, part string }
+	columns := map[name]bool{}
 	for i := range e.views {
 		for k := range e.views[i].cell.Columns {
 			col := &e.views[i].cell.Columns[k]
-			if b.Covers(col.Metric, col.Phase, col.Part) {
-				return true
+			columns[name{col.Metric, col.Phase, col.Part}] = true
+		}
+	}
+	nowhere := map[int]bool{}
+	for b := range e.budgets {
+		nowhere[b] = true
+		for n := range columns {
+			if e.budgets[b].Covers(n.metric, n.phase, n.part) {
+				delete(nowhere, b)
+				break
 			}
 		}
 	}
-	return false
+	return nowhere
 }

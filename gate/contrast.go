@@ -34,8 +34,10 @@ type contrast struct {
 	logReference, logCurrent float64
 	currentSessions          int
 	spread                   *spread // filled once all cells of the metric are known
-	samePrograms             bool
-	doubts                   []string
+	// class is the metric's, or noisy where an exact metric varied.
+	class        result.Class
+	samePrograms bool
+	doubts       []string
 }
 
 // spread is how much one session differs from the next, on the log scale,
@@ -50,29 +52,30 @@ type spread struct {
 // variant of the same session by blocks; stored sessions by their spread where
 // there are enough of them, else run by run.
 func newContrast(def result.Metric, against string, s *sample, cur []point, minSessions int) *contrast {
-	c := &contrast{def: def, against: against, samePrograms: s.samePrograms}
-	for _, p := range cur {
-		c.y = append(c.y, p.value)
+	c := &contrast{def: def, against: against, samePrograms: s.samePrograms, class: def.Class, y: make([]float64, len(cur))}
+	for i, p := range cur {
+		c.y[i] = p.value
 	}
 	if against != budget.AgainstBaseline {
 		c.pairWith(s.variant, cur)
 	} else {
-		c.x, c.sessions, c.design = s.pooled(), len(s.sessions), verdict.Unpaired
-		if c.sessions < minSessions {
-			if def.Class == result.Noisy || def.Class == result.Tail {
-				c.doubts = append(c.doubts, doubtFewSessions)
-			}
-		} else {
-			c.bySessions(s.sessions, cur)
+		c.x, c.sessions, c.design = s.values, len(s.ends), verdict.Unpaired
+	}
+	if def.Class == result.Exact && c.asExact(s) {
+		return c
+	}
+	if c.design == verdict.Unpaired {
+		switch {
+		case c.sessions >= minSessions:
+			c.bySessions(s, cur)
+		case c.class == result.Noisy || c.class == result.Tail:
+			c.doubts = append(c.doubts, doubtFewSessions)
 		}
 	}
-	if def.Class == result.Exact {
-		c.asExact(s)
-	}
-	if c.design != verdict.ExactEq && min(len(c.x), len(c.y)) == 1 {
+	if min(len(c.x), len(c.y)) == 1 {
 		c.doubts = append(c.doubts, doubtSingleRun)
 	}
-	if c.design == verdict.Unpaired && unequalSpread(c.x, c.y) {
+	if c.design == verdict.Unpaired && c.unequalSpread() {
 		c.doubts = append(c.doubts, doubtUnequalSpread)
 	}
 	return c
@@ -99,24 +102,19 @@ func (c *contrast) pairWith(reference, cur []point) {
 }
 
 // bySessions switches to session medians on the log scale, where all are positive.
-func (c *contrast) bySessions(sessions [][]float64, cur []point) {
+func (c *contrast) bySessions(s *sample, cur []point) {
 	if !allPositive(c.x) || !allPositive(c.y) {
 		return
 	}
-	logs := make([]float64, len(sessions))
-	for i, v := range sessions {
-		logs[i] = math.Log(median(v))
-	}
-	bySession := map[int][]float64{}
-	last := 0
-	for _, p := range cur {
-		bySession[p.session] = append(bySession[p.session], p.value)
-		last = max(last, p.session)
+	logs := make([]float64, len(s.ends))
+	for i := range s.ends {
+		logs[i] = math.Log(median(s.session(i)))
 	}
 	var current []float64
-	for s := 0; s <= last; s++ { // in order: sums of floats must not depend on a map
-		if v := bySession[s]; len(v) > 0 {
-			current = append(current, math.Log(median(v)))
+	for from, i := 0, 1; i <= len(cur); i++ { // points come session by session
+		if i == len(cur) || cur[i].session != cur[from].session {
+			current = append(current, math.Log(median(c.y[from:i])))
+			from = i
 		}
 	}
 	c.design = verdict.Sessions
@@ -124,42 +122,68 @@ func (c *contrast) bySessions(sessions [][]float64, cur []point) {
 	c.spread = &spread{groups: [][]float64{logs}}
 }
 
-// asExact compares exact values as they are, where each side is constant. A
-// side that varies is not exact: it is judged like a noisy one, and said.
-// Several stored sessions may rightly differ (each is of its own commit): the
-// newest is the reference.
-func (c *contrast) asExact(s *sample) {
+// asExact reports whether exact values can be compared as they are: each side is
+// constant. A side that varies is not exact: it is judged like a noisy one, and
+// said. Several stored sessions may rightly differ (each is of its own commit):
+// the newest is the reference.
+func (c *contrast) asExact(s *sample) bool {
 	x := c.x
-	if len(s.sessions) > 1 {
-		x = s.sessions[0]
+	if len(s.ends) > 1 {
+		x = s.session(0)
 		if !constant(c.x) {
 			c.doubts = append(c.doubts, doubtSessionsDiffer)
 		}
 	}
 	if !constant(x) || !constant(c.y) {
 		c.doubts = append(c.doubts, doubtDemoted)
-		return
+		c.class = result.Noisy
+		return false
 	}
-	c.x, c.design, c.spread = x, verdict.ExactEq, nil
+	c.x, c.design = x, verdict.ExactEq
+	return true
 }
 
 // document gives the comparison's numbers: medians, ratio, shift, intervals.
 func (c *contrast) document(t *stats.Tables, level float64) verdict.Comparison {
 	d := verdict.Comparison{Design: c.design, Against: c.against, Sessions: c.sessions, Doubts: c.doubts,
-		N: [2]int{len(c.y), len(c.x)}, Current: median(c.y), Reference: median(c.x)}
-	switch c.design {
-	case verdict.Sessions:
+		N: [2]int{len(c.y), len(c.x)}}
+	if c.design == verdict.Sessions {
 		c.documentSessions(&d, t, level)
+	} else {
+		d.Current, d.Reference = median(c.y), median(c.x)
+		d.Shift = d.Current - d.Reference
+	}
+	switch c.design {
 	case verdict.Paired:
 		c.documentPaired(&d, t, level)
-	case verdict.ExactEq:
-		d.Shift = d.Current - d.Reference
-		d.Ratio = ratioOf(d.Current, d.Reference)
-	default:
+	case verdict.Unpaired:
 		c.documentUnpaired(&d, t, level)
+	case verdict.ExactEq:
+		d.Ratio = ratioOf(d.Current, d.Reference)
 	}
+	keepFinite(&d)
 	return d
 }
+
+// keepFinite takes out what left the range of a double: a ratio of 1e308 to
+// 1e-308 is no number that a document can hold.
+func keepFinite(d *verdict.Comparison) {
+	if d.Ratio != nil && !finite(*d.Ratio) {
+		d.Ratio = nil
+	}
+	if i := d.RatioInterval; i != nil && !(finite(i[0]) && finite(i[1])) {
+		d.RatioInterval = nil
+	}
+	if i := d.ShiftInterval; i != nil && !(finite(i[0]) && finite(i[1])) {
+		d.ShiftInterval = nil
+	}
+	d.Shift = min(max(d.Shift, -math.MaxFloat64), math.MaxFloat64)
+}
+
+// exp is math.Exp held to the largest double: the log of that one may round up.
+func exp(v float64) float64 { return min(math.Exp(v), math.MaxFloat64) }
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 func (c *contrast) documentUnpaired(d *verdict.Comparison, t *stats.Tables, level float64) {
 	shift, err := t.Unpaired(c.x, c.y, level)
@@ -208,7 +232,7 @@ func (c *contrast) documentPaired(d *verdict.Comparison, t *stats.Tables, level 
 }
 
 func (c *contrast) documentSessions(d *verdict.Comparison, t *stats.Tables, level float64) {
-	d.Reference, d.Current = math.Exp(c.logReference), math.Exp(c.logCurrent)
+	d.Reference, d.Current = exp(c.logReference), exp(c.logCurrent)
 	r := math.Exp(c.logCurrent - c.logReference)
 	d.Ratio = &r
 	d.Shift = d.Current - d.Reference
@@ -300,10 +324,24 @@ func constant(x []float64) bool {
 	return len(x) > 0
 }
 
-func unequalSpread(x, y []float64) bool {
-	if len(x) < 5 || len(y) < 5 {
+// unequalSpread compares the spreads of both sides on the log scale, where a mere
+// shift by a factor leaves them alone. What the metric cannot resolve is no spread.
+func (c *contrast) unequalSpread() bool {
+	x, y := c.x, c.y
+	if len(x) < 5 || len(y) < 5 || max(spreadOf(x), spreadOf(y)) <= c.def.Step {
 		return false
+	}
+	if allPositive(x) && allPositive(y) {
+		x, y = logs(x), logs(y)
 	}
 	unequal, err := stats.UnequalSpread(x, y)
 	return err == nil && unequal
+}
+
+func spreadOf(x []float64) float64 {
+	mad, _, err := stats.MAD(x)
+	if err != nil {
+		return 0
+	}
+	return mad
 }

@@ -38,7 +38,7 @@ const (
 )
 
 // RequireProof makes every gated finding have to pass with confidence.
-const RequireProof = "proof"
+const RequireProof = verdict.RequireProof
 
 // Policy is how doubts are treated.
 type Policy struct {
@@ -107,13 +107,15 @@ type evaluation struct {
 	// selected are the budgets that select each cell, in order.
 	selected [][]int
 	refs     *references
-	level    float64 // one-sided error rate of one look
-	out      *verdict.Document
-	tests    []test // one a finding of out.Findings that has a p
+	// withinProcess is set when the current numbers are repeats of one process.
+	withinProcess bool
+	level         float64 // one-sided error rate of one look
+	out           *verdict.Document
+	tests         []test // one a finding of out.Findings that has a p
 }
 
 func newEvaluation(in Input) *evaluation {
-	e := &evaluation{in: in, tables: new(stats.Tables), budgets: withImplicit(in.Budgets)}
+	e := &evaluation{in: in, tables: new(stats.Tables), budgets: withImplicit(in.Budgets), withinProcess: withinProcess(in.Current)}
 	looks := in.Current.Plan.Looks
 	if len(looks) == 0 {
 		looks = []int{0}
@@ -121,7 +123,7 @@ func newEvaluation(in Input) *evaluation {
 	e.level = in.Policy.FalseAlarms / float64(len(looks))
 	e.views = make([]view, len(in.Current.Cells))
 	e.selected = make([][]int, len(in.Current.Cells))
-	for i := range in.Current.Cells {
+	parallel(len(e.views), func(i int) {
 		c := &in.Current.Cells[i]
 		e.views[i] = newView(c)
 		t := budget.Target{Name: c.Name, Benchmark: c.Benchmark, Variant: c.Variant, Input: c.Input}
@@ -130,7 +132,7 @@ func newEvaluation(in Input) *evaluation {
 				e.selected[i] = append(e.selected[i], j)
 			}
 		}
-	}
+	})
 	e.refs = newReferences(in.Current, e.views, in.Baseline)
 	e.out = &verdict.Document{
 		Schema: verdict.Schema, Budgets: e.budgets, Metrics: in.Current.Metrics, Builds: in.Current.Builds,

@@ -87,8 +87,13 @@ func (e *evaluation) absoluteMessage(f *verdict.Finding, b *budget.Budget, over 
 // relativeMessage is the sentence of a relative finding: both numbers, the
 // change, the budget, and what follows.
 func (e *evaluation) relativeMessage(t *test, f *verdict.Finding, cmp *verdict.Comparison) string {
-	if f.Outcome == verdict.NoData {
+	switch {
+	case f.Outcome == verdict.NoData:
 		return e.missingMessage(f, first(t.reason, "no test could be made of these numbers"))
+	case t.reason == reasonNoDirection:
+		return e.missingMessage(f, "nobody said which direction of it is better: say so, or use max_increase or max_decrease")
+	case f.Outcome == verdict.NotComparable:
+		return e.missingMessage(f, "the reference is zero, and no share of zero can be told")
 	}
 	u := unitOf(t.contrast.def)
 	ref, cur := unit.FormatPair(cmp.Reference, cmp.Current, u)
@@ -105,11 +110,10 @@ func (e *evaluation) relativeMessage(t *test, f *verdict.Finding, cmp *verdict.C
 		s += ": looks beyond it, not proven" + adviceText(f)
 	case f.Grade == verdict.Unproven:
 		s += ": looks inside it, not proven" + adviceText(f)
+	case t.reason == reasonUnexplained:
+		s += ": changed although the programs are the same"
 	case f.Outcome == verdict.Suspicious:
 		s += ": better than is easily believed, look before you trust it"
-		if t.reason == "changed_without_reason" {
-			s = strings.TrimSuffix(s, ": better than is easily believed, look before you trust it") + ": changed although the programs are the same"
-		}
 	}
 	return s
 }

@@ -2,8 +2,12 @@ package gate
 
 import (
 	"fmt"
+	"maps"
+	"math"
+	"slices"
 	"strings"
 
+	"github.com/perfweir/perfweir/collect/result"
 	"github.com/perfweir/perfweir/gate/verdict"
 )
 
@@ -64,7 +68,7 @@ func (e *evaluation) action(f *verdict.Finding) string {
 		return ActionPass
 	}
 	key := f.Outcome
-	if f.Outcome == verdict.NoData && f.Metric == completeness && len(f.Reasons) > 0 && f.Reasons[0] == string(Gone) {
+	if f.Metric == completeness && slices.Contains(f.Reasons, string(Gone)) {
 		key = Gone
 	}
 	switch key {
@@ -79,6 +83,12 @@ func (e *evaluation) action(f *verdict.Finding) string {
 	return e.out.Policy.On[string(key)]
 }
 
+// Why measuring a cell ended.
+const (
+	stopDecided = "decided"   // every gated finding of it is decided
+	stopLooks   = "max_looks" // the last planned look was reached
+)
+
 // document computes the outcome of every cell and of the whole.
 func (e *evaluation) document() *verdict.Document {
 	d := e.out
@@ -86,17 +96,20 @@ func (e *evaluation) document() *verdict.Document {
 	d.Outcome = verdict.Pass
 	for i := range d.Cells {
 		d.Cells[i].Outcome = verdict.Pass
+		if d.Cells[i].Seen > 0 {
+			d.Cells[i].Stop = stopDecided
+		}
 		d.Counts.PlannedRuns += d.Cells[i].Planned
 		d.Counts.SeenRuns += d.Cells[i].Seen
 	}
 	for i := range d.Findings {
 		e.count(&d.Findings[i])
 	}
+	if !finite(d.Counts.SmallestEffect) {
+		d.Counts.SmallestEffect = 0 // there is none above which all would have seen it
+	}
 	for i := range d.Cells {
 		d.Counts.Cells[d.Cells[i].Outcome]++
-		if d.Cells[i].Outcome != verdict.Inconclusive {
-			d.Cells[i].Stop = "decided"
-		}
 	}
 	e.wholeOutcome()
 	return d
@@ -108,11 +121,17 @@ func (e *evaluation) count(f *verdict.Finding) {
 	if !f.Gated {
 		return
 	}
+	row := &d.Cells[f.Cell]
+	if f.Outcome == verdict.Inconclusive && row.Stop == stopDecided {
+		row.Stop = stopLooks
+	}
 	if f.Grade == verdict.Unproven {
 		d.Counts.Unproven++
+		seen := math.Inf(1) // no change would have been
 		if f.SmallestEffect != nil {
-			d.Counts.SmallestEffect = max(d.Counts.SmallestEffect, *f.SmallestEffect)
+			seen = *f.SmallestEffect
 		}
+		d.Counts.SmallestEffect = max(d.Counts.SmallestEffect, seen)
 	} else {
 		d.Counts.Findings[f.Outcome]++
 	}
@@ -120,7 +139,6 @@ func (e *evaluation) count(f *verdict.Finding) {
 	if action == ActionPass {
 		return
 	}
-	row := &d.Cells[f.Cell]
 	row.Outcome = worse(row.Outcome, f.Outcome)
 	d.Outcome = worse(d.Outcome, f.Outcome)
 	if action == ActionFail {
@@ -138,11 +156,10 @@ func (e *evaluation) count(f *verdict.Finding) {
 // measurement was stopped from outside.
 func (e *evaluation) wholeOutcome() {
 	d := e.out
-	for i := range d.Sessions {
-		// A session that was resumed to its end is no interruption any more.
-		if d.Sessions[i].Interrupted && d.Counts.SeenRuns < d.Counts.PlannedRuns {
-			d.Outcome, d.ExitCode = verdict.Interrupted, ExitInterrupted
-		}
+	// A session that was resumed to its end is no interruption any more.
+	stopped := slices.ContainsFunc(d.Sessions, func(s result.Session) bool { return s.Interrupted })
+	if stopped && slices.ContainsFunc(d.Cells, func(c verdict.Cell) bool { return c.Seen < c.Planned }) {
+		d.Outcome, d.ExitCode = verdict.Interrupted, ExitInterrupted
 	}
 	if len(d.Cells) == 0 {
 		d.Outcome, d.ExitCode = verdict.NoData, ExitUndecided
@@ -175,7 +192,8 @@ func (e *evaluation) sentences() []string {
 		total += n
 	}
 	var out []string
-	for _, o := range sortedOutcomes(d.Counts.Findings) {
+	outcomes := slices.SortedFunc(maps.Keys(d.Counts.Findings), func(a, b verdict.Outcome) int { return severity(a) - severity(b) })
+	for _, o := range outcomes {
 		n := d.Counts.Findings[o]
 		switch o {
 		case verdict.Pass:
@@ -189,6 +207,9 @@ func (e *evaluation) sentences() []string {
 		default:
 			out = append(out, fmt.Sprintf("%d of %d findings: %s", n, total, strings.ReplaceAll(string(o), "_", " ")))
 		}
+	}
+	if d.Counts.Unproven > 0 && e.in.Policy.Require == RequireProof {
+		out = append(out, fmt.Sprintf("%d of %d findings are unproven and gate.require asks for proof", d.Counts.Unproven, total))
 	}
 	if len(out) == 0 {
 		out = append(out, fmt.Sprintf("%d of %d budgets held", d.Counts.Findings[verdict.Pass], total))

@@ -2,6 +2,8 @@ package gate
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/perfweir/perfweir/baseline"
 	"github.com/perfweir/perfweir/collect/result"
@@ -14,119 +16,143 @@ type references struct {
 	views    []view
 	byID     map[result.ID]int // index into views
 	baseline *baseline.Baseline
-	stored   map[result.ID][]storedCell // newest session first
+	stored   [][]storedCell // by current cell; newest session first
+	variants map[benchmarkVariant]bool
+	// mixed says how the machines of the current sessions differ: no stored
+	// session can be of both. "" where they do not.
+	mixed string
 }
+
+// benchmarkVariant is a variant that a benchmark has, on whatever input.
+type benchmarkVariant struct{ benchmark, variant string }
 
 // storedCell is a cell of a stored document, seen in one of its sessions.
 type storedCell struct {
 	view    *view
 	doc     *result.Document
 	session int // index into doc.Sessions
-	order   int // index into baseline.Sessions
+}
+
+// storedDocument is a stored document with its cells sorted out.
+type storedDocument struct {
+	views []view
+	byID  map[result.ID]int // index into views
 }
 
 func newReferences(cur *result.Document, views []view, b *baseline.Baseline) *references {
-	r := &references{current: cur, views: views, byID: make(map[result.ID]int, len(views)), baseline: b,
-		stored: map[result.ID][]storedCell{}}
+	r := &references{current: cur, views: views, byID: index(views), baseline: b, stored: make([][]storedCell, len(views)),
+		variants: map[benchmarkVariant]bool{}}
 	for i := range views {
-		r.byID[views[i].cell.ID()] = i
+		r.variants[benchmarkVariant{views[i].cell.Benchmark, views[i].cell.Variant}] = true
+	}
+	for i := 1; i < len(cur.Sessions) && r.mixed == ""; i++ {
+		r.mixed = baseline.HostDifference(cur.Sessions[0].Host, cur.Sessions[i].Host)
 	}
 	if b == nil {
 		return r
 	}
-	shared := map[*result.Document][]view{}
-	for order, s := range b.Sessions {
-		if shared[s.Doc] == nil {
-			vs := make([]view, len(s.Doc.Cells))
-			for i := range s.Doc.Cells {
-				vs[i] = newView(&s.Doc.Cells[i])
+	documents := sortOut(b.Sessions)
+	parallel(len(views), func(i int) {
+		ids := views[i].cell.IDs()
+		for _, s := range b.Sessions {
+			if v := documents[s.Doc].find(ids); v != nil {
+				r.stored[i] = append(r.stored[i], storedCell{v, s.Doc, s.Index})
 			}
-			shared[s.Doc] = vs
 		}
-		vs := shared[s.Doc]
-		for i := range vs {
-			id := vs[i].cell.ID()
-			r.stored[id] = append(r.stored[id], storedCell{&vs[i], s.Doc, s.Index, order})
-		}
-	}
+	})
 	return r
 }
 
-// storedFor finds the stored cells of a cell: by its identity, else by an
-// earlier name of its benchmark.
-func (r *references) storedFor(c *result.Cell) []storedCell {
-	if s := r.stored[c.ID()]; len(s) > 0 {
-		return s
+// sortOut makes the views of all stored documents, each once however many of its
+// sessions were taken.
+func sortOut(sessions []baseline.Stored) map[*result.Document]*storedDocument {
+	out := map[*result.Document]*storedDocument{}
+	for _, s := range sessions {
+		if out[s.Doc] == nil {
+			d := &storedDocument{views: make([]view, len(s.Doc.Cells))}
+			parallel(len(d.views), func(i int) { d.views[i] = newView(&s.Doc.Cells[i]) })
+			d.byID = index(d.views)
+			out[s.Doc] = d
+		}
 	}
-	for _, was := range c.Was {
-		id := c.ID()
-		id.Benchmark = was
-		if s := r.stored[id]; len(s) > 0 {
-			return s
+	return out
+}
+
+func index(views []view) map[result.ID]int {
+	byID := make(map[result.ID]int, len(views))
+	for i := range views {
+		byID[views[i].cell.ID()] = i
+	}
+	return byID
+}
+
+// find returns the cell of the first identity that the document has.
+func (d *storedDocument) find(ids []result.ID) *view {
+	for _, id := range ids {
+		if i, ok := d.byID[id]; ok {
+			return &d.views[i]
 		}
 	}
 	return nil
 }
 
-// sample is the reference of one column: stored sessions, newest first, or the
-// runs of a variant of the same session.
+// sample is the reference of one column: the runs of stored sessions, or of a
+// variant of the same session.
 type sample struct {
-	sessions [][]float64 // by stored session
-	variant  []point     // of a variant
+	values  []float64 // of all stored sessions, the newest first
+	ends    []int     // where each session ends in values
+	variant []point   // of a variant
 	// why there is nothing to compare with, when there is not.
 	outcome verdict.Outcome
 	reason  string
-	// programs is set when the newest stored session ran the same programs.
+	// samePrograms is set when the newest stored session ran the same programs.
 	samePrograms bool
+	// withinProcess is set when the numbers are repeats of one process.
+	withinProcess bool
 }
 
 func (s *sample) missing() bool { return s.outcome != "" }
 
-func (s *sample) pooled() []float64 {
-	if len(s.sessions) == 1 {
-		return s.sessions[0]
+// session returns the values of stored session i, the newest first.
+func (s *sample) session(i int) []float64 {
+	from := 0
+	if i > 0 {
+		from = s.ends[i-1]
 	}
-	var out []float64
-	for _, v := range s.sessions {
-		out = append(out, v...)
-	}
-	return out
+	return s.values[from:s.ends[i]:s.ends[i]]
 }
 
 // fromBaseline collects a column's reference from the stored sessions.
-func (r *references) fromBaseline(c *result.Cell, col *result.Column) sample {
+func (r *references) fromBaseline(cell int, col *result.Column) sample {
 	if r.baseline == nil || len(r.baseline.Sessions) == 0 {
 		return sample{outcome: r.stateOutcome(), reason: r.stateReason()}
 	}
-	stored := r.storedFor(c)
+	if r.mixed != "" {
+		return sample{outcome: verdict.NotComparable, reason: "it was measured on more than one machine: " + r.mixed}
+	}
+	stored := r.stored[cell]
 	if len(stored) == 0 {
 		return sample{outcome: verdict.New, reason: "the baseline has no such cell"}
 	}
 	var out sample
-	def := r.current.Metrics[col.Metric]
 	why := ""
 	for _, s := range stored {
-		if s.view.cell.Digest != c.Digest {
+		if s.view.cell.Digest != r.views[cell].cell.Digest {
 			why = first(why, "its definition changed: arguments, environment, input or readers are not what the baseline measured")
 			continue
 		}
-		if diff := definitionDifference(def, s.doc.Metrics[col.Metric]); diff != "" && s.doc.Metrics[col.Metric].Unit != "" {
+		column := s.view.column(col.Metric, col.Phase, col.Part)
+		if column == nil {
+			continue
+		}
+		if diff := definitionDifference(r.current.Metrics[col.Metric], s.doc.Metrics[col.Metric]); diff != "" {
 			why = first(why, diff)
 			continue
 		}
-		sc := s.view.column(col.Metric, col.Phase, col.Part)
-		if sc == nil {
-			continue
-		}
-		if v := s.view.sessionValues(sc, s.session); len(v) > 0 {
-			if len(out.sessions) == 0 {
-				out.samePrograms = SamePrograms(r.current.Builds[result.BuildHead], s.doc.Builds[result.BuildHead])
-			}
-			out.sessions = append(out.sessions, v)
-		}
+		out.add(r.current, s, column, len(stored))
 	}
 	switch {
-	case len(out.sessions) > 0:
+	case len(out.ends) > 0:
 	case why != "":
 		out.outcome, out.reason = verdict.NotComparable, why
 	default:
@@ -135,18 +161,57 @@ func (r *references) fromBaseline(c *result.Cell, col *result.Column) sample {
 	return out
 }
 
+// add appends the clean values of one more stored session, if it has any.
+func (s *sample) add(current *result.Document, from storedCell, col *result.Column, sessions int) {
+	if s.values == nil {
+		s.values = make([]float64, 0, sessions*len(from.view.clean))
+	}
+	before := len(s.values)
+	s.values = from.view.appendValues(s.values, col, from.session)
+	if len(s.values) == before {
+		return
+	}
+	if len(s.ends) == 0 {
+		s.samePrograms = SamePrograms(current.Builds[result.BuildHead], from.doc.Builds[result.BuildHead])
+		s.ends = make([]int, 0, sessions)
+	}
+	s.ends = append(s.ends, len(s.values))
+	s.withinProcess = s.withinProcess || from.doc.Sessions[from.session].Replicates == result.ReplicatesWithinProcess
+}
+
+// stateOutcome is what a budget against the baseline is when there is none:
+// "there is none" decides nothing, "could not ask" is no answer (V17).
 func (r *references) stateOutcome() verdict.Outcome {
-	if r.baseline != nil && r.baseline.State == baseline.Incomparable {
+	switch {
+	case r.baseline == nil:
+	case r.baseline.State == baseline.Incomparable:
 		return verdict.NotComparable
+	case r.baseline.State == baseline.Failed:
+		return verdict.NoData
 	}
 	return verdict.NoBaseline
 }
 
 func (r *references) stateReason() string {
-	if r.baseline == nil {
+	switch {
+	case r.baseline == nil:
 		return "no baseline was given"
+	case r.baseline.State == baseline.Failed:
+		return "the baseline could not be read: " + r.baseline.Reason
 	}
 	return r.baseline.Reason
+}
+
+// hasVariant reports whether a benchmark has a variant, measured or left out.
+// Where only some cells were selected nobody knows: then it may.
+func (r *references) hasVariant(benchmark, variant string) bool {
+	if r.variants[benchmarkVariant{benchmark, variant}] || r.current.Plan.Selection != "" {
+		return true
+	}
+	prefix := result.PrintedName(benchmark, variant, "")
+	return slices.ContainsFunc(r.current.Skipped, func(s result.Skipped) bool {
+		return s.Name == prefix || strings.HasPrefix(s.Name, prefix+"/")
+	})
 }
 
 // fromVariant collects a column's reference from a variant of the same document.
@@ -165,7 +230,7 @@ func (r *references) fromVariant(c *result.Cell, col *result.Column, variant str
 	if len(points) == 0 {
 		return sample{outcome: verdict.NoData, reason: fmt.Sprintf("variant %q has no clean run", variant)}
 	}
-	return sample{variant: points, samePrograms: false}
+	return sample{variant: points}
 }
 
 // definitionDifference says in which way two definitions of one metric cannot

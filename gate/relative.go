@@ -3,6 +3,7 @@ package gate
 import (
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/perfweir/perfweir/collect/result"
@@ -18,8 +19,10 @@ type job struct {
 	column   *result.Column
 	against  string
 	budgets  []int
-	sample   sample
-	contrast *contrast // nil when there is nothing to compare
+	advisory bool      // one process repeated its numbers: shown, never gated
+	contrast *contrast // nil when there is nothing to compare: then outcome and reason say why
+	outcome  verdict.Outcome
+	reason   string
 	doc      verdict.Comparison
 	tests    []test
 }
@@ -31,6 +34,9 @@ func (e *evaluation) relative() {
 	parallel(len(jobs), func(i int) { e.prepare(&jobs[i]) })
 	e.poolSpreads(jobs)
 	parallel(len(jobs), func(i int) { jobs[i].run(e.tables, e.level) })
+	e.out.Comparisons = slices.Grow(e.out.Comparisons, len(jobs))
+	e.out.Findings = slices.Grow(e.out.Findings, len(jobs))
+	e.tests = slices.Grow(e.tests, len(jobs))
 	for i := range jobs {
 		e.record(&jobs[i])
 	}
@@ -38,72 +44,87 @@ func (e *evaluation) relative() {
 
 // jobs lists what is to be compared, in the order of cells and columns.
 func (e *evaluation) jobs() []job {
+	byCell := make([][]job, len(e.views))
+	parallel(len(e.views), func(i int) { byCell[i] = e.jobsOf(i) })
+	return slices.Concat(byCell...)
+}
+
+func (e *evaluation) jobsOf(i int) []job {
+	cell := e.views[i].cell
 	var jobs []job
-	for i := range e.views {
-		cell := e.views[i].cell
-		for k := range cell.Columns {
-			col := &cell.Columns[k]
-			byReference := map[string][]int{}
-			var order []string
-			for _, b := range budget.For(e.budgets, e.selected[i], col.Metric, col.Phase, col.Part) {
-				if !e.budgets[b].Kind.Relative() {
-					continue
-				}
-				against := e.budgets[b].Against
-				if against == budget.AgainstVariant+cell.Variant {
-					continue // the reference itself
-				}
-				if byReference[against] == nil {
-					order = append(order, against)
-				}
-				byReference[against] = append(byReference[against], b)
+	for k := range cell.Columns {
+		col := &cell.Columns[k]
+		first := len(jobs) // of this column
+		for _, b := range budget.For(e.budgets, e.selected[i], col.Metric, col.Phase, col.Part) {
+			bud := &e.budgets[b]
+			if !bud.Kind.Relative() || e.ownReference(bud, cell) {
+				continue
 			}
-			for _, against := range order {
-				jobs = append(jobs, job{cell: i, column: col, against: against, budgets: byReference[against]})
+			at := slices.IndexFunc(jobs[first:], func(j job) bool { return j.against == bud.Against })
+			if at < 0 {
+				if jobs == nil {
+					jobs = make([]job, 0, len(cell.Columns))
+				}
+				at = len(jobs) - first
+				jobs = append(jobs, job{cell: i, column: col, against: bud.Against})
 			}
+			j := &jobs[first+at]
+			j.budgets = append(j.budgets, b)
 		}
 	}
 	return jobs
 }
 
-// prepare finds the job's reference and chooses its design.
+// ownReference reports whether a budget has nothing to say about a cell: the
+// cell is the reference itself, or the budget names no cells and the cell's
+// benchmark has no such variant.
+func (e *evaluation) ownReference(b *budget.Budget, c *result.Cell) bool {
+	variant, ok := strings.CutPrefix(b.Against, budget.AgainstVariant)
+	return ok && (variant == c.Variant || !b.Narrow() && !e.refs.hasVariant(c.Benchmark, variant))
+}
+
+// prepare finds the job's reference and chooses its design. What was not
+// measured now is said first: without a reference it is no better.
 func (e *evaluation) prepare(j *job) {
 	v := &e.views[j.cell]
-	if j.against == budget.AgainstBaseline {
-		j.sample = e.refs.fromBaseline(v.cell, j.column)
-	} else {
-		j.sample = e.refs.fromVariant(v.cell, j.column, j.against[len(budget.AgainstVariant):])
-	}
-	if j.sample.missing() {
-		return
-	}
 	def := e.in.Current.Metrics[j.column.Metric]
 	cur := v.points(j.column)
 	switch {
 	case len(cur) == 0:
-		j.sample.outcome, j.sample.reason = v.noData(j.column)
+		j.outcome, j.reason = v.noData(j.column)
 		return
 	case def.Class == result.Level:
-		j.sample.outcome, j.sample.reason = verdict.NotComparable, "a level has absolute budgets only"
+		j.outcome, j.reason = verdict.NotComparable, "a level has absolute budgets only"
 		return
 	}
-	j.contrast = newContrast(def, j.against, &j.sample, cur, e.in.Policy.MinSessions)
-	if e.withinProcess() {
+	var s sample
+	if variant, ok := strings.CutPrefix(j.against, budget.AgainstVariant); ok {
+		s = e.refs.fromVariant(v.cell, j.column, variant)
+	} else {
+		s = e.refs.fromBaseline(j.cell, j.column)
+	}
+	if s.missing() {
+		j.outcome, j.reason = s.outcome, s.reason
+		return
+	}
+	j.contrast = newContrast(def, j.against, &s, cur, e.in.Policy.MinSessions)
+	if j.advisory = e.withinProcess || s.withinProcess; j.advisory {
 		j.contrast.doubts = append(j.contrast.doubts, doubtWithinProcess)
 	}
-	for _, b := range j.budgets {
-		t := test{finding: -1, contrast: j.contrast, budget: &e.budgets[b]}
+	j.tests = make([]test, len(j.budgets))
+	for i, b := range j.budgets {
+		t := &j.tests[i]
+		t.finding, t.contrast, t.budget = -1, j.contrast, &e.budgets[b]
 		t.dir = t.budget.Direction(def.Better)
 		if j.contrast.design == verdict.Unpaired {
-			t.extra = e.in.Policy.Allowance[def.Class]
+			t.extra = e.in.Policy.Allowance[j.contrast.class]
 		}
-		j.tests = append(j.tests, t)
 	}
 }
 
-// withinProcess reports whether the current numbers are repeats of one process.
-func (e *evaluation) withinProcess() bool {
-	return slices.ContainsFunc(e.in.Current.Sessions, func(s result.Session) bool {
+// withinProcess reports whether a document has repeats of one process.
+func withinProcess(d *result.Document) bool {
+	return slices.ContainsFunc(d.Sessions, func(s result.Session) bool {
 		return s.Replicates == result.ReplicatesWithinProcess
 	})
 }
@@ -164,11 +185,11 @@ func (e *evaluation) record(j *job) {
 	for i, b := range j.budgets {
 		f := verdict.Finding{
 			Cell: j.cell, Comparison: comparison, Budget: b, Metric: j.column.Metric, Phase: j.column.Phase, Part: j.column.Part,
-			Gated: e.budgets[b].Level == budget.Fail && !e.withinProcess(),
+			Gated: e.budgets[b].Level == budget.Fail && !j.advisory,
 		}
 		if j.contrast == nil {
-			f.Outcome = j.sample.outcome
-			f.Message = e.missingMessage(&f, j.sample.reason)
+			f.Outcome = j.outcome
+			f.Message = e.missingMessage(&f, j.reason)
 		} else {
 			t := j.tests[i]
 			t.finding = len(e.out.Findings)

@@ -93,7 +93,6 @@ func TestReferences(t *testing.T) {
 		says     string
 	}{
 		{name: "C24 none yet", baseline: &baseline.Baseline{State: baseline.None, Reason: "no session is stored yet"}, want: verdict.NoBaseline, says: "no session is stored yet"},
-		{name: "could not ask is not none", baseline: &baseline.Baseline{State: baseline.Failed, Reason: "listing was refused"}, want: verdict.NoBaseline, says: "listing was refused"},
 		{name: "C21 another machine", baseline: &baseline.Baseline{State: baseline.Incomparable, Reason: "all 1 stored sessions are of another machine"}, want: verdict.NotComparable, says: "another machine"},
 		{name: "another definition", edit: func(d *result.Document) { d.Cells[0].Digest = "sha256:other" }, want: verdict.NotComparable, says: "definition changed"},
 		{name: "V43 another unit", edit: func(d *result.Document) {
@@ -152,81 +151,6 @@ func TestRenamedBenchmarkKeepsItsHistory(t *testing.T) {
 	v := evaluate(t, cur, stored(ref), regression("wall_time", 0.25))
 	if f := own(t, v); f.Outcome != verdict.Pass || len(v.Cells) != 1 {
 		t.Errorf("%s (%s), %d rows", f.Outcome, f.Message, len(v.Cells))
-	}
-}
-
-// TestManySessions: with five stored sessions their spread decides, and one odd
-// session poisons nothing (V15, V17).
-func TestManySessions(t *testing.T) {
-	build := func(factors []float64, cur float64) *verdict.Document {
-		var docs []*result.Document
-		for i, f := range factors {
-			d := doc(string(rune('a'+i)), i+1)
-			for _, b := range []string{"x", "y", "z"} {
-				cell(d, b, "", column{"wall_time": around(f, 0.01, 10, i)})
-			}
-			docs = append(docs, d)
-		}
-		c := doc("now", 0)
-		for _, b := range []string{"x", "y", "z"} {
-			cell(c, b, "", column{"wall_time": around(cur, 0.01, 10, 9)})
-		}
-		return evaluate(t, c, stored(docs...), regression("wall_time", 0.1))
-	}
-	calm := []float64{1, 1.02, 0.98, 1.01, 0.99}
-	wild := []float64{1, 1.3, 0.8, 1.2, 0.9}
-	for _, tt := range []struct {
-		name     string
-		sessions []float64
-		cur      float64
-		want     verdict.Outcome
-	}{
-		{"calm sessions, no change", calm, 1, verdict.Pass},
-		{"calm sessions, doubled", calm, 2, verdict.Fail},
-		{"calm sessions, +20 % on a 10 % budget", calm, 1.2, verdict.Fail},
-		{"wild sessions, +20 %", wild, 1.2, verdict.Inconclusive},
-		{"wild sessions, fourfold", wild, 4, verdict.Fail},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			v := build(tt.sessions, tt.cur)
-			for _, f := range v.Findings {
-				if f.Metric == "wall_time" && f.Outcome != tt.want {
-					t.Errorf("%s: %s %s (%s), want %s", v.Cells[f.Cell].Name, f.Outcome, f.Grade, f.Message, tt.want)
-				}
-			}
-			if c := v.Comparisons[0]; c.Design != verdict.Sessions || c.Sessions != 5 || c.Ratio == nil || c.RatioInterval == nil {
-				t.Errorf("comparison %+v", c)
-			}
-		})
-	}
-}
-
-// TestPaired: a variant of the same session is compared block by block, so what
-// moves a whole block moves nothing.
-func TestPaired(t *testing.T) {
-	cur := doc("01", 0)
-	drift := []float64{1, 1.5, 0.7, 2, 1.2, 0.9, 1.8, 1.1, 0.6, 1.4}
-	a, b := make([]float64, 10), make([]float64, 10)
-	for i, d := range drift {
-		a[i], b[i] = d*(1+0.002*float64(i%3)), d*1.3
-	}
-	b[3] = math.NaN()
-	cell(cur, "x", "prev", column{"cpu_time": a})
-	cell(cur, "x", "new", column{"cpu_time": b})
-	bud := regression("cpu_time", 0.1)
-	bud.Against = "variant:prev"
-	v := evaluate(t, cur, nil, bud)
-	f := own(t, v)
-	c := v.Comparisons[*f.Comparison]
-	if f.Outcome != verdict.Fail || c.Design != verdict.Paired || c.N != [2]int{9, 9} || !slices.Contains(c.Doubts, doubtBlocksDropped) {
-		t.Errorf("%s (%s), %+v", f.Outcome, f.Message, c)
-	}
-	if math.Abs(*c.Ratio-1.3) > 0.01 {
-		t.Errorf("ratio %v, want about 1.3", *c.Ratio)
-	}
-	bud.Against, bud.Variant = "variant:gone", "new"
-	if f := own(t, evaluate(t, cur, nil, bud)); f.Outcome != verdict.NoData {
-		t.Errorf("a missing variant is %s", f.Outcome)
 	}
 }
 

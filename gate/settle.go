@@ -2,7 +2,6 @@ package gate
 
 import (
 	"math"
-	"slices"
 
 	"github.com/perfweir/perfweir/collect/result"
 	"github.com/perfweir/perfweir/gate/budget"
@@ -144,17 +143,21 @@ func (e *evaluation) advise(t *test, f *verdict.Finding, cmp *verdict.Comparison
 		s.Repeats = repeatsFor(sd, t.distance(), e.level, len(c.pairs), stats.RepeatsPaired, stats.SmallestNPaired(need))
 		shift, ok = stats.SmallestShiftPaired(sd, len(c.pairs), need)
 	case verdict.Sessions:
-		s.Base = true
 		shift, ok = e.tables.SmallestShiftSessions(c.spread.s, c.spread.df, c.sessions, c.currentSessions, need)
 	default:
-		s.Base = true
 		if c.sessions < e.in.Policy.MinSessions {
 			s.Sessions = e.in.Policy.MinSessions
 		}
-		s.Repeats = repeatsFor(sd, t.distance(), e.level, len(c.y), stats.RepeatsUnpaired, stats.SmallestNUnpaired(need))
+		// What lies between budget and allowance stays there, however often it is
+		// repeated.
+		if t.beyond == t.beyondExtra {
+			s.Repeats = repeatsFor(sd, t.distance(), e.level, len(c.y), stats.RepeatsUnpaired, stats.SmallestNUnpaired(need))
+		}
 		shift, ok = stats.SmallestShift(sd, len(c.x), len(c.y), need)
 	}
-	f.Settle = &s
+	if s != (verdict.Settle{}) {
+		f.Settle = &s
+	}
 	if !ok {
 		return
 	}
@@ -182,11 +185,16 @@ func repeatsFor(sd, distance, level float64, have int, rule func(sd, delta, leve
 	return n
 }
 
-// distance is how far the estimate is from the limit, on the log scale.
+// distance is how far the estimate is from the limit that it is to be shown
+// beyond or inside of, on the log scale. The allowance is only in the way of a fail.
 func (t *test) distance() float64 {
 	c := t.contrast
 	x, y := median(c.x), median(c.y)
-	allowed := t.budget.Allowed(x, t.dir, t.extra)
+	extra := t.extra
+	if !t.beyond {
+		extra = 0
+	}
+	allowed := t.budget.Allowed(x, t.dir, extra)
 	if y <= 0 || allowed <= 0 {
 		return math.NaN()
 	}
@@ -220,11 +228,11 @@ func (c *contrast) deviation() float64 {
 	return sd
 }
 
-// goneCells are rows for cells of the newest stored session that the current
-// result lacks, unless the plan left them out on purpose.
+// goneCells are rows for cells of the baseline that the current result lacks,
+// unless the plan left them out on purpose.
 func (e *evaluation) goneCells() {
-	b := e.in.Baseline
-	if b == nil || len(b.Sessions) == 0 || e.in.Current.Plan.Selection != "" {
+	newest := e.newestWhole()
+	if newest == nil || e.in.Current.Plan.Selection != "" {
 		return
 	}
 	skipped := map[string]string{}
@@ -233,15 +241,15 @@ func (e *evaluation) goneCells() {
 	}
 	known := map[result.ID]bool{}
 	for i := range e.views {
-		c := e.views[i].cell
-		known[c.ID()] = true
-		for _, was := range c.Was {
-			id := c.ID()
-			id.Benchmark = was
+		for _, id := range e.views[i].cell.IDs() {
 			known[id] = true
 		}
 	}
-	newest := b.Sessions[0].Doc
+	// Red is what the policy makes of it; else there is nothing to compare.
+	outcome := verdict.NoData
+	if e.out.Policy.On[string(Gone)] != ActionFail {
+		outcome = verdict.NotComparable
+	}
 	for i := range newest.Cells {
 		c := &newest.Cells[i]
 		if known[c.ID()] || c.Build != result.BuildHead {
@@ -254,18 +262,22 @@ func (e *evaluation) goneCells() {
 		row := verdict.Cell{Name: c.Name, Benchmark: c.Benchmark, Variant: c.Variant, Input: c.Input, Build: c.Build,
 			Labels: c.Labels, Statuses: map[string]int{}, Reasons: []string{string(Gone)}}
 		f := verdict.Finding{Cell: len(e.out.Cells), Budget: 0, Metric: completeness, Gated: true,
-			Outcome: verdict.NoData, Reasons: []string{string(Gone)}, Message: why}
+			Outcome: outcome, Reasons: []string{string(Gone)}, Message: why}
 		e.out.Cells = append(e.out.Cells, row)
 		e.out.Findings = append(e.out.Findings, f)
 	}
 }
 
-// sortedKeys of a map of outcomes, worst first.
-func sortedOutcomes(m map[verdict.Outcome]int) []verdict.Outcome {
-	var out []verdict.Outcome
-	for o := range m {
-		out = append(out, o)
+// newestWhole is the newest stored document that is of the whole suite: one of
+// selected cells says nothing about the others.
+func (e *evaluation) newestWhole() *result.Document {
+	if e.in.Baseline == nil {
+		return nil
 	}
-	slices.SortFunc(out, func(a, b verdict.Outcome) int { return severity(a) - severity(b) })
-	return out
+	for _, s := range e.in.Baseline.Sessions {
+		if s.Doc.Plan.Selection == "" {
+			return s.Doc
+		}
+	}
+	return nil
 }

@@ -16,7 +16,7 @@ type test struct {
 	contrast *contrast
 	budget   *budget.Budget
 	dir      float64 // +1: larger is worse
-	extra    float64 // session allowance
+	extra    float64 // session allowance; design unpaired only
 	// decided is set when the rule needs no error rate: exact values, a zero
 	// reference.
 	decided verdict.Outcome
@@ -26,8 +26,12 @@ type test struct {
 	pFail, pPass float64
 	hasP         bool
 	beyond       bool // the estimate is beyond the budget (without the allowance)
+	beyondExtra  bool // and beyond budget and allowance together
 	// minP is the least pFail that the counts can give.
 	minP float64
+	// fromZero is set when some runs are worse than a reference of zero: then the
+	// estimate counts as beyond, since no share of zero allows it.
+	fromZero bool
 }
 
 // run computes the test.
@@ -35,12 +39,14 @@ func (t *test) run(tables *stats.Tables) {
 	c := t.contrast
 	t.pFail, t.pPass, t.minP = 1, 1, 1
 	switch {
-	case len(c.y) == 0 || len(c.x) == 0 || c.design == verdict.Paired && len(c.pairs) == 0:
+	case t.dir == 0:
+		t.decided, t.reason = verdict.NotComparable, reasonNoDirection
+	case c.design == verdict.Paired && len(c.pairs) == 0:
 		t.decided, t.reason = verdict.NoData, "no block has both sides"
 	case c.design == verdict.ExactEq:
 		t.exact()
 	case t.zeroReference():
-	case c.def.Class == result.Counted && t.counted():
+	case c.class == result.Counted && t.counted():
 	case c.design == verdict.Sessions:
 		t.bySessions()
 	case c.design == verdict.Paired:
@@ -48,26 +54,57 @@ func (t *test) run(tables *stats.Tables) {
 	default:
 		t.unpaired(tables)
 	}
+	if t.hasP && !(finite(t.pFail) && finite(t.pPass)) {
+		t.hasP = false
+	}
 }
+
+// Reasons for which a relative budget cannot be judged.
+const (
+	reasonNoDirection   = "no_direction"
+	reasonZeroReference = "zero_reference"
+)
+
+// grain rounds a value to 40 bits. A value that meets what is allowed exactly is
+// inside: 100 B + 7 % is 107 B, whatever 0.07 is as a double.
+func grain(v float64) float64 {
+	const drop, leastNormal = 52 - 40, 0x1p-1022
+	r := math.Float64frombits((math.Float64bits(v) + 1<<(drop-1)) &^ (1<<drop - 1))
+	if !finite(r) || math.Abs(v) < leastNormal {
+		return v
+	}
+	return r
+}
+
+// allowed is the worst value that the budget lets pass for a reference value, as
+// it is compared: see grain.
+func (t *test) allowed(x, extra float64) float64 { return grain(t.budget.Allowed(x, t.dir, extra)) }
+
+// worse reports whether y is beyond a value that is allowed.
+func (t *test) worse(y, allowed float64) bool { return t.dir*(grain(y)-allowed) > 0 }
 
 // exact needs no test: any change is a change, and the budget says how much of
 // it is allowed.
 func (t *test) exact() {
 	x, y := t.contrast.x[0], t.contrast.y[0]
-	t.beyond = t.dir*(y-t.budget.Allowed(x, t.dir, 0)) > 0
+	t.beyond = t.worse(y, t.allowed(x, 0))
 	switch {
 	case t.beyond:
 		t.decided = verdict.Fail
 	case y != x && t.contrast.samePrograms:
-		t.decided, t.reason = verdict.Suspicious, "changed_without_reason"
+		t.decided, t.reason = verdict.Suspicious, reasonUnexplained
 	default:
 		t.decided = verdict.Pass
 	}
 }
 
+// reasonUnexplained: an exact metric changed although the programs are the same.
+const reasonUnexplained = "changed_without_reason"
+
 // zeroReference handles references of zero under a budget that is only a
 // fraction: nothing can be judged relatively then (C06, C34, V26). From zero to
-// zero nothing changed; worse from zero fails; better is not comparable.
+// zero nothing changed; worse from zero fails; better is not comparable. Where
+// some runs are worse and some are not, the ranks decide.
 func (t *test) zeroReference() bool {
 	c := t.contrast
 	if t.budget.Amount > 0 || t.budget.MinDelta > 0 {
@@ -92,10 +129,11 @@ func (t *test) zeroReference() bool {
 		t.decided, t.reason = verdict.Pass, "both_zero"
 	case worse == len(c.y):
 		t.decided, t.reason, t.beyond = verdict.Fail, "worse_from_zero", true
-	case better == len(c.y):
-		t.decided, t.reason = verdict.NotComparable, "zero_reference"
+	case worse == 0:
+		t.decided, t.reason = verdict.NotComparable, reasonZeroReference
 	default:
-		t.decided, t.reason, t.beyond = verdict.Inconclusive, "zero_reference", true
+		t.reason, t.fromZero = reasonZeroReference, true
+		return false
 	}
 	return true
 }
@@ -114,11 +152,10 @@ func (t *test) counted() bool {
 	}
 	allBeyond, allInside := true, true
 	for _, x := range c.x {
-		limit := t.budget.Allowed(x, t.dir, t.extra+countedFloor)
-		inside := t.budget.Allowed(x, t.dir, 0)
+		limit, inside := t.allowed(x, t.extra+countedFloor), t.allowed(x, 0)
 		for _, y := range c.y {
-			allBeyond = allBeyond && t.dir*(y-limit) > 0
-			allInside = allInside && t.dir*(y-inside) <= 0
+			allBeyond = allBeyond && t.worse(y, limit)
+			allInside = allInside && !t.worse(y, inside)
 		}
 	}
 	switch {
@@ -135,14 +172,17 @@ func (t *test) counted() bool {
 // shift by log(1 + budget) on the log scale, and works for amounts as well.
 func (t *test) unpaired(tables *stats.Tables) {
 	c := t.contrast
-	allowed := t.allowed(c.x, 0)
-	in, err := tables.RankSum(c.y, allowed)
+	y := make([]float64, len(c.y))
+	for i, v := range c.y {
+		y[i] = grain(v)
+	}
+	in, err := tables.RankSum(y, t.allowedAll(c.x, 0))
 	if err != nil {
 		return
 	}
 	out := in
 	if t.extra > 0 {
-		if out, err = tables.RankSum(c.y, t.allowed(c.x, t.extra)); err != nil {
+		if out, err = tables.RankSum(y, t.allowedAll(c.x, t.extra)); err != nil {
 			return
 		}
 	}
@@ -150,16 +190,18 @@ func (t *test) unpaired(tables *stats.Tables) {
 	t.hasP = true
 	t.minP = stats.MinPRankSum(len(c.x), len(c.y))
 	if t.dir > 0 {
-		t.pFail, t.pPass, t.beyond = out.PGreater, in.PLess, in.U > half
+		t.pFail, t.pPass = out.PGreater, in.PLess
 	} else {
-		t.pFail, t.pPass, t.beyond = out.PLess, in.PGreater, in.U < half
+		t.pFail, t.pPass = out.PLess, in.PGreater
 	}
+	t.beyond = t.dir*(in.U-half) > 0 || t.fromZero
+	t.beyondExtra = t.dir*(out.U-half) > 0 || t.fromZero
 }
 
-func (t *test) allowed(x []float64, extra float64) []float64 {
+func (t *test) allowedAll(x []float64, extra float64) []float64 {
 	out := make([]float64, len(x))
 	for i, v := range x {
-		out[i] = t.budget.Allowed(v, t.dir, extra)
+		out[i] = t.allowed(v, extra)
 	}
 	return out
 }
@@ -168,16 +210,17 @@ func (t *test) allowed(x []float64, extra float64) []float64 {
 // budget allows, on the log scale where everything is positive.
 func (t *test) paired(tables *stats.Tables) {
 	c := t.contrast
-	d := make([]float64, len(c.pairs))
-	onLogs := true
+	allowed, y := make([]float64, len(c.pairs)), make([]float64, len(c.pairs))
 	for i, p := range c.pairs {
-		a := t.budget.Allowed(p[0], t.dir, t.extra)
-		onLogs = onLogs && a > 0 && p[1] > 0
-		d[i] = t.dir * (p[1] - a)
+		allowed[i], y[i] = t.allowed(p[0], 0), grain(p[1])
 	}
-	if onLogs {
-		for i, p := range c.pairs {
-			d[i] = t.dir * (math.Log(p[1]) - math.Log(t.budget.Allowed(p[0], t.dir, t.extra)))
+	d := make([]float64, len(c.pairs))
+	onLogs := allPositive(allowed) && allPositive(y)
+	for i := range d {
+		if onLogs {
+			d[i] = t.dir * (math.Log(y[i]) - math.Log(allowed[i]))
+		} else {
+			d[i] = t.dir * (y[i] - allowed[i])
 		}
 	}
 	r, err := tables.SignedRank(d)
@@ -185,18 +228,18 @@ func (t *test) paired(tables *stats.Tables) {
 		return
 	}
 	t.hasP, t.minP = true, stats.MinPSignedRank(len(d))
-	t.pFail, t.pPass = r.PGreater, r.PLess
-	if b, err := tables.Paired(d, 0.5); err == nil {
-		t.beyond = b.Estimate > 0
+	t.pFail, t.pPass, t.beyond = r.PGreater, r.PLess, t.fromZero
+	if b, err := tables.Paired(d, 0.5); err == nil && b.Estimate > 0 {
+		t.beyond = true
 	}
+	t.beyondExtra = t.beyond
 }
 
 // bySessions holds the new session against the prediction interval of the
 // stored ones: mean of log medians, spread pooled over cells.
 func (t *test) bySessions() {
 	c := t.contrast
-	reference := math.Exp(c.logReference)
-	allowed := t.budget.Allowed(reference, t.dir, 0)
+	allowed := t.budget.Allowed(exp(c.logReference), t.dir, 0)
 	if allowed <= 0 { // a fall by 100 % or more is allowed: nothing can be beyond
 		t.decided, t.reason = verdict.Pass, "allows_everything"
 		return
@@ -208,5 +251,5 @@ func (t *test) bySessions() {
 		return
 	}
 	t.hasP, t.minP = true, 0
-	t.pFail, t.pPass, t.beyond = p, 1-p, excess > 0
+	t.pFail, t.pPass, t.beyond, t.beyondExtra = p, 1-p, excess > 0, excess > 0
 }

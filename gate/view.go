@@ -25,33 +25,16 @@ type view struct {
 }
 
 func newView(c *result.Cell) view {
-	v := view{cell: c}
 	r := &c.Runs
-	// Attempts of one repeat side by side, in their order. The list is all but
-	// sorted already.
-	at := make([]int, 0, r.Len())
-	for i := range r.Len() {
-		if !r.Warmup(i) {
-			at = append(at, i)
-		}
-	}
-	slices.SortFunc(at, func(i, j int) int {
-		return cmp.Or(cmp.Compare(r.Repeat[i], r.Repeat[j]), cmp.Compare(r.AttemptAt(i), r.AttemptAt(j)), cmp.Compare(i, j))
-	})
-	v.clean, v.first = make([]int, 0, len(at)), make([]int, 0, len(at))
-	for k := 0; k < len(at); {
-		end := k
-		first := -1
-		for ; end < len(at) && r.Repeat[at[end]] == r.Repeat[at[k]]; end++ {
-			if first < 0 && r.StatusAt(at[end]) != result.Interrupted {
-				first = at[end]
+	v := view{cell: c, clean: make([]int, 0, r.Len()), first: make([]int, 0, r.Len())}
+	for attempts := range r.Repeats() {
+		for _, i := range attempts {
+			if r.StatusAt(i) != result.Interrupted {
+				v.first = append(v.first, i)
+				break
 			}
 		}
-		if first >= 0 {
-			v.first = append(v.first, first)
-		}
-		v.addLast(at[end-1])
-		k = end
+		v.addLast(attempts[len(attempts)-1])
 	}
 	byBlock := func(i, j int) int {
 		return cmp.Or(cmp.Compare(r.SessionAt(i), r.SessionAt(j)), cmp.Compare(r.Block[i], r.Block[j]), cmp.Compare(i, j))
@@ -93,8 +76,18 @@ type point struct {
 
 // values are the clean, present values of a column, in order.
 func (v *view) values(c *result.Column) []float64 {
-	out := make([]float64, 0, len(v.clean))
+	return v.appendValues(make([]float64, 0, len(v.clean)), c, allSessions)
+}
+
+const allSessions = -1
+
+// appendValues appends the clean values of one session of the cell's document,
+// or of all of them.
+func (v *view) appendValues(out []float64, c *result.Column, session int) []float64 {
 	for _, i := range v.clean {
+		if session != allSessions && v.cell.Runs.SessionAt(i) != session {
+			continue
+		}
 		if x := c.V[i]; !math.IsNaN(x) && !math.IsInf(x, 0) {
 			out = append(out, x)
 		}
@@ -107,17 +100,6 @@ func (v *view) points(c *result.Column) []point {
 	for _, i := range v.clean {
 		if x := c.V[i]; !math.IsNaN(x) && !math.IsInf(x, 0) {
 			out = append(out, point{x, v.cell.Runs.SessionAt(i), v.cell.Runs.Block[i]})
-		}
-	}
-	return out
-}
-
-// sessionValues are the clean values of one session of the cell's document.
-func (v *view) sessionValues(c *result.Column, session int) []float64 {
-	out := make([]float64, 0, len(v.clean))
-	for _, i := range v.clean {
-		if x := c.V[i]; v.cell.Runs.SessionAt(i) == session && !math.IsNaN(x) && !math.IsInf(x, 0) {
-			out = append(out, x)
 		}
 	}
 	return out
@@ -178,7 +160,7 @@ func (v *view) row(command string) verdict.Cell {
 	r := verdict.Cell{
 		Name: c.Name, Benchmark: c.Benchmark, Variant: c.Variant, Input: c.Input, Build: c.Build,
 		Labels: c.Labels, Note: c.Note, Source: c.Source, Planned: c.Planned, Seen: v.seen,
-		Statuses: map[string]int{}, Look: 1, Stop: "max_looks", Clean: map[string]float64{},
+		Statuses: map[string]int{}, Look: v.look(), Clean: map[string]float64{},
 	}
 	if command != "" {
 		r.Reproduce = command + " --cells " + ShellQuote(result.QuoteName(c.Name))
@@ -215,6 +197,15 @@ func (v *view) row(command string) verdict.Cell {
 		}
 	}
 	return r
+}
+
+// look is the last look that a run of the cell belongs to; 0 without a run.
+func (v *view) look() int {
+	last := 0
+	for _, i := range v.first {
+		last = max(last, v.cell.Runs.LookAt(i))
+	}
+	return last
 }
 
 // peak is the largest value over all runs but warm-ups; NaN when there is none.

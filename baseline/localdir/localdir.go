@@ -19,9 +19,9 @@ import (
 )
 
 // Candidates reads every results document of a folder (*.json, not below it), or
-// one file, newest name first. A document that cannot be read is a candidate
-// with an error, not a failure: it is listed among the rejected. The error is
-// for a folder that cannot be read; one that does not exist has no candidates.
+// one file, newest name first. What cannot be read is a candidate with an error,
+// not a failure: it is listed among the rejected. The error is for a folder that
+// cannot be read; one that does not exist has no candidates.
 func Candidates(path string) ([]baseline.Candidate, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -39,7 +39,7 @@ func Candidates(path string) ([]baseline.Candidate, error) {
 	}
 	var files []string
 	for _, e := range entries {
-		if e.Type().IsRegular() && strings.HasSuffix(e.Name(), ".json") {
+		if strings.HasSuffix(e.Name(), ".json") {
 			files = append(files, filepath.Join(path, e.Name()))
 		}
 	}
@@ -67,14 +67,25 @@ func read(files []string) []baseline.Candidate {
 	return out
 }
 
+// readOne opens nothing that is no file: a pipe would never end.
 func readOne(file string) baseline.Candidate {
 	c := baseline.Candidate{File: filepath.Base(file)}
+	c.Doc, c.Err = decode(file)
+	return c
+}
+
+func decode(file string) (*result.Document, error) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file", filepath.Base(file))
+	}
 	f, err := os.Open(file)
 	if err != nil {
-		c.Err = err
-		return c
+		return nil, err
 	}
 	defer f.Close()
-	c.Doc, c.Err = result.Decode(f)
-	return c
+	return result.Decode(f)
 }

@@ -41,8 +41,9 @@ var rooms = map[string]struct {
 		[]string{"golang.org/x/sys/unix"}, "one run"},
 	"collect": {[]string{"collect/result", "collect/plan", "collect/journal", "collect/measure"}, nil, "order and journalling, nothing about one run"},
 
-	"baseline":          {[]string{"collect/result"}, nil, "pure: candidates in, baseline out"},
-	"baseline/localdir": {[]string{"collect/result", "baseline"}, nil, "reads a folder"},
+	"baseline":            {[]string{"collect/result"}, nil, "pure: candidates in, baseline out"},
+	"baseline/localdir":   {[]string{"collect/result", "baseline"}, nil, "reads a folder"},
+	"baseline/sourcetest": {[]string{"collect/result", "baseline"}, nil, "what every source must do; imported by tests alone"},
 
 	"gate/budget":  {[]string{"collect/result"}, nil, "a leaf: limits and what they select"},
 	"gate/stats":   {nil, []string{"gonum.org/v1/gonum/"}, "the only room with distributions"},
@@ -53,7 +54,7 @@ var rooms = map[string]struct {
 		[]string{"github.com/jstemmer/go-junit-report/v2/junit"}, "renderers see documents, never statistics"},
 
 	"cmd/perfweir":                    {[]string{"cmd/perfweir/internal/cli"}, nil, "ten lines"},
-	"cmd/perfweir/internal/cli":       {[]string{"cmd/", "gate", "gate/report", "gate/verdict"}, []string{"github.com/spf13/cobra"}, "flags to options, outcomes to exit codes"},
+	"cmd/perfweir/internal/cli":       {[]string{"cmd/", "gate", "gate/report", "gate/verdict"}, []string{"github.com/spf13/cobra", "golang.org/x/sys/unix"}, "flags to options, outcomes to exit codes"},
 	"cmd/perfweir/internal/config":    {[]string{"collect/result", "collect/result/unit", "collect/plan", "baseline", "gate/budget"}, []string{"gopkg.in/yaml.v3", "github.com/google/jsonschema-go", "github.com/bmatcuk/doublestar/v4"}, "the only YAML"},
 	"cmd/perfweir/internal/docschema": {[]string{"collect/result", "collect/plan", "gate/verdict", "gate/exhibit", "gate/budget"}, []string{"github.com/google/jsonschema-go"}, "documents stay free of schema machinery"},
 	"cmd/perfweir/internal/durable":   {nil, []string{"golang.org/x/sys/unix"}, "files and locks, no documents"},

@@ -130,6 +130,9 @@ func (w *Writer) Append(rec Record) error {
 	if err := encode(&w.buf, &rec); err != nil {
 		return fmt.Errorf("append to journal %s: %w", w.path, err)
 	}
+	if w.buf.Len() > maxLine {
+		return fmt.Errorf("append to journal %s: a record of %d bytes, and its reader takes %d", w.path, w.buf.Len(), maxLine)
+	}
 	n, err := w.f.Write(w.buf.Bytes())
 	if err == nil && n < w.buf.Len() {
 		err = io.ErrShortWrite

@@ -88,6 +88,8 @@ type job struct {
 	// misshapen says, in words, that an output which the suite names is no file.
 	misshapen string
 	texts     map[string][]byte // stdout and stderr, cleaned for readers
+	before    map[file]fs.FileInfo
+	root      *os.Root // the run's folder, whatever the command puts in its place
 }
 
 // Do executes the run. It returns when the command, everything it started and the
@@ -95,11 +97,14 @@ type job struct {
 // interrupted, and the cleanup still runs.
 func Do(ctx context.Context, r Run) Outcome {
 	j := newJob(r)
-	if err := j.makeFolder(); err != nil {
+	err := j.makeFolder()
+	defer j.close()
+	if err != nil {
 		j.out.Status, j.out.Detail.Reason = result.SpawnError, err.Error()
 		j.notRun()
 		return j.finish()
 	}
+	j.lookBefore()
 	if j.prepare(ctx) {
 		j.launch(ctx)
 		j.settle()
@@ -137,6 +142,11 @@ func (j *job) makeFolder() error {
 	if err := os.MkdirAll(j.places.out, 0o755); err != nil {
 		return fmt.Errorf("make the run's folder: %w", err)
 	}
+	root, err := os.OpenRoot(j.run.Folder)
+	if err != nil {
+		return fmt.Errorf("open the run's folder: %w", err)
+	}
+	j.root = root
 	// What an earlier, interrupted attempt left must not be read as this one's.
 	for _, name := range []string{MetricsFile, SamplesFile} {
 		err := os.Remove(filepath.Join(j.run.Folder, name))
@@ -145,6 +155,12 @@ func (j *job) makeFolder() error {
 		}
 	}
 	return nil
+}
+
+func (j *job) close() {
+	if j.root != nil {
+		j.root.Close()
+	}
 }
 
 // launch runs the command under the samplers.
@@ -171,7 +187,7 @@ func (j *job) launch(ctx context.Context) {
 	if j.exit.Err != nil && j.started() {
 		j.warn("%v", j.exit.Err)
 	}
-	if err := j.sampled.write(filepath.Join(j.run.Folder, SamplesFile)); err != nil {
+	if err := j.sampled.write(j.root); err != nil {
 		j.warn("%v", err)
 	}
 }
@@ -181,13 +197,26 @@ func (j *job) started() bool { return !j.exit.StartedAt.IsZero() }
 
 // finish bounds what the outcome says.
 func (j *job) finish() Outcome {
-	j.out.Measurements = j.unique(j.out.Measurements)
+	j.out.Measurements = j.bounded(j.unique(j.out.Measurements))
 	j.out.Detail.Warnings = boundedWarnings(j.out.Detail.Warnings)
 	return j.out
 }
 
 func (j *job) warn(format string, args ...any) {
 	j.out.Detail.Warnings = append(j.out.Detail.Warnings, fmt.Sprintf(format, args...))
+}
+
+// maxMeasurements of one run are kept. Their line in the journal stays below what
+// its reader takes, however long their names are.
+const maxMeasurements = 5000
+
+// bounded drops what is beyond the bound; the run's own metrics come first.
+func (j *job) bounded(all []generic.Measurement) []generic.Measurement {
+	if len(all) <= maxMeasurements {
+		return all
+	}
+	j.warn("%d measurements, of which the first %d were kept", len(all), maxMeasurements)
+	return all[:maxMeasurements]
 }
 
 // maxWarnings of one run go into the results document.

@@ -3,10 +3,12 @@ package measure
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/perfweir/perfweir/collect/parse/generic"
 	"github.com/perfweir/perfweir/collect/plan"
 	"github.com/perfweir/perfweir/collect/result"
 	"github.com/perfweir/perfweir/collect/series"
@@ -97,6 +99,18 @@ func TestOutputsThatAreNoFiles(t *testing.T) {
 	}
 }
 
+// A folder that the command puts in the place of the run's is not written into.
+func TestOurFolderReplaced(t *testing.T) {
+	r := shell(t, `d=$(dirname "$PERFWEIR_OUT"); mkdir victim; mv "$d" "$d.x"; ln -s "$PWD/victim" "$d"; sleep 0.1`)
+	Do(t.Context(), r)
+	if _, err := os.Stat(filepath.Join(r.Cell.Exec.Cwd, "victim", SamplesFile)); err == nil {
+		t.Error("samples.csv was written into another folder")
+	}
+	if _, err := os.Stat(filepath.Join(r.Folder+".x", SamplesFile)); err != nil {
+		t.Error("samples.csv is not in the run's own folder:", err)
+	}
+}
+
 // The command cannot make us read or write elsewhere by putting links in the place
 // of our own files.
 func TestOurFilesReplaced(t *testing.T) {
@@ -156,6 +170,42 @@ func TestStaleFile(t *testing.T) {
 	if got := Do(t.Context(), r); got.Status != result.MissingOutput {
 		t.Errorf("expected: got %s, want %s", got.Status, result.MissingOutput)
 	}
+}
+
+// Runs that follow each other fast leave files younger than a slow clock's slack:
+// one that nobody touched is still not this run's.
+func TestStaleFileOfTheRunBefore(t *testing.T) {
+	r := shell(t, "true")
+	left := filepath.Join(r.Cell.Exec.Cwd, "result.txt")
+	if err := os.WriteFile(left, []byte("rate 5\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	recent := time.Now().Add(-time.Second).Truncate(time.Second).Add(time.Millisecond)
+	if err := os.Chtimes(left, recent, recent); err != nil {
+		t.Fatal(err)
+	}
+	r.Cell.Exec.Expect = []plan.Expect{{File: left}}
+	if got := Do(t.Context(), r); got.Status != result.MissingOutput {
+		t.Errorf("untouched: got %s, want %s", got.Status, result.MissingOutput)
+	}
+	r.Cell.Exec.Argv = []string{"sh", "-c", "echo rate 5 >result.txt"}
+	if got := Do(t.Context(), r); got.Status != result.Success {
+		t.Errorf("written again with the same size: got %s %+v", got.Status, got.Detail)
+	}
+}
+
+// A program cannot make a record that the journal's reader refuses: all runs of
+// the session would be lost with it.
+func TestMeasurementsAreBounded(t *testing.T) {
+	j := &job{}
+	for i := range maxMeasurements + 7 {
+		j.add(generic.Present("m", strconv.Itoa(i), 1, result.Metric{Unit: "1"}))
+	}
+	out := j.finish()
+	if len(out.Measurements) != maxMeasurements || out.Measurements[0].Part != "0" {
+		t.Errorf("%d measurements", len(out.Measurements))
+	}
+	warned(t, out, "5007 measurements")
 }
 
 // A folder that an interrupted attempt left must not lend it its numbers.

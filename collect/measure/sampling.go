@@ -60,7 +60,7 @@ func (s sampled) absence() string {
 }
 
 // write leaves samples.csv, where anything was read.
-func (s sampled) write(path string) error {
+func (s sampled) write(root *os.Root) error {
 	if len(s.set.Series) == 0 {
 		return nil
 	}
@@ -68,9 +68,9 @@ func (s sampled) write(path string) error {
 	if err := series.Encode(&csv, s.set); err != nil {
 		return fmt.Errorf("write %s: %w", SamplesFile, err)
 	}
-	// The command knows the folder: what it put in the file's place is not
-	// written through.
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	// The command knows the folder: what it put in the file's or the folder's
+	// place is not written through.
+	f, err := root.OpenFile(SamplesFile, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", SamplesFile, err)
 	}

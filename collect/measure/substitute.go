@@ -53,10 +53,7 @@ func (p places) values(m map[string]string) map[string]string {
 
 // shellWord quotes a path where a shell would not read it as one plain word.
 func shellWord(path string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+,:@%", r)
-	}
-	if strings.IndexFunc(path, func(r rune) bool { return !plain(r) }) < 0 {
+	if plan.PlainPath(path) {
 		return path
 	}
 	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"

@@ -9,16 +9,19 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/perfweir/perfweir/collect/result"
 )
 
 // Facts are what the shell found out for the planner, which does no IO itself.
 type Facts struct {
-	Root     string                  // absolute folder of the suite file; relative paths are relative to it
-	Inputs   map[string][]InputFile  // by benchmark: every file its globs match, sorted by name
-	Stdin    map[string]string       // digest of each stdin file, by the path as written
-	Missing  map[string]bool         // programs of Requires that are not on PATH
+	Root   string                 // absolute folder of the suite file; relative paths are relative to it
+	Inputs map[string][]InputFile // by benchmark: every file its globs match, sorted by name
+	Stdin  map[string]string      // digest of each stdin file, by the path as written
+	// Missing reports whether a program of Requires is not there for an Exec, whose
+	// environment may have a PATH of its own; nil: none is missing.
+	Missing  func(e *Exec, program string) bool
 	Builds   map[string]result.Build // head (and base)
 	Seed     uint64
 	Selected string // glob of --cells
@@ -96,11 +99,11 @@ func expandBenchmark(p *Plan, b *Benchmark, f Facts) []error {
 		}
 		for _, in := range inputs {
 			name := result.PrintedName(b.Name, v.Name, in.Name)
-			if missing := missingProgram(exec.Requires, f.Missing); missing != "" {
+			if missing := missingProgram(&exec, f.Missing); missing != "" {
 				p.Skipped = append(p.Skipped, result.Skipped{Name: name, Why: missing + " was not found on PATH"})
 				continue
 			}
-			if err := checkShellInput(b, in); err != nil {
+			if err := checkShellInput(b.Name, &exec, in); err != nil {
 				errs = append(errs, err)
 				continue
 			}
@@ -186,6 +189,11 @@ func resolve(b *Benchmark, v *Variant, root string) (Exec, error) {
 	if v.Timeout != nil {
 		e.Timeout = *v.Timeout
 	}
+	if e.Timeout.Factor > 0 && e.Timeout.Of == v.Name {
+		// The benchmark's timeout names this variant: its own last run must not
+		// decide about its next.
+		e.Timeout = Timeout{Fixed: e.Timeout.Max}
+	}
 	e.Requires = append(slices.Clone(e.Requires), v.Requires...)
 	if of := e.Timeout.Of; e.Timeout.Factor > 0 && !hasVariant(b, of) {
 		return e, fmt.Errorf("timeout of variant %q: there is no such variant", of)
@@ -218,22 +226,53 @@ func Program(root, name string) string {
 	return absolute(root, name)
 }
 
-func missingProgram(requires []string, missing map[string]bool) string {
-	for _, r := range requires {
-		if missing[r] {
+// Execs resolves every variant of a suite, its inputs aside. Variants that cannot
+// be resolved are left out: Make reports them.
+func Execs(s *Suite, root string) []Exec {
+	var out []Exec
+	for i := range s.Benchmarks {
+		b := &s.Benchmarks[i]
+		variants := b.Variants
+		if len(variants) == 0 {
+			variants = []Variant{{}}
+		}
+		for j := range variants {
+			if e, err := resolve(b, &variants[j], root); err == nil {
+				out = append(out, e)
+			}
+		}
+	}
+	return out
+}
+
+func missingProgram(e *Exec, missing func(*Exec, string) bool) string {
+	if missing == nil {
+		return ""
+	}
+	for _, r := range e.Requires {
+		if missing(e, r) {
 			return r
 		}
 	}
 	return ""
 }
 
+// ShellHolds reports whether a string that a shell reads holds a placeholder:
+// there a path must be a plain one, since nobody knows in which quotes it stands.
+func (e *Exec) ShellHolds(placeholder string) bool {
+	holds := func(argv []string, shell bool) bool {
+		return shell && slices.ContainsFunc(argv, func(a string) bool { return strings.Contains(a, placeholder) })
+	}
+	return holds(e.Argv, e.Shell) || holds(e.Prepare, e.PrepareSh) || holds(e.Cleanup, e.CleanupSh)
+}
+
 // checkShellInput refuses names that a shell would read as something else than
-// a name: {input} is put into a shell string as it is.
-func checkShellInput(b *Benchmark, in InputFile) error {
-	if !b.Exec.Shell || in.Path == "" || PlainPath(in.Path) {
+// a name.
+func checkShellInput(benchmark string, e *Exec, in InputFile) error {
+	if in.Path == "" || PlainPath(in.Path) || !e.ShellHolds("{input}") {
 		return nil
 	}
-	return fmt.Errorf("benchmark %q: the path of input %q holds characters that a shell reads as more than a name: write run as a list", b.Name, in.Name)
+	return fmt.Errorf(`benchmark %q: the path of input %q holds characters that a shell reads as more than a name: write the command as a list, or hand the path over as env: {FILE: "{input}"} and write "$FILE"`, benchmark, in.Name)
 }
 
 // PlainPath reports whether a shell reads a path as nothing but a name.
@@ -253,15 +292,26 @@ func checkNames(cells []Cell) []error {
 	seen := make(map[string]int, len(cells))
 	for i := range cells {
 		c := &cells[i]
+		if !utf8.ValidString(c.Name) {
+			errs = append(errs, fmt.Errorf("the name of cell %q is not valid UTF-8: rename the file", c.Name))
+		}
 		if j, ok := seen[c.Name]; ok {
 			o := &cells[j]
-			errs = append(errs, fmt.Errorf("two cells print as %q: benchmark %q variant %q input %q, and benchmark %q variant %q input %q; rename one",
-				c.Name, o.Benchmark, o.Variant, o.Input, c.Benchmark, c.Variant, c.Input))
+			errs = append(errs, alike(o, c))
 			continue
 		}
 		seen[c.Name] = i
 	}
 	return errs
+}
+
+// alike says what is the same about two cells, and what to do.
+func alike(a, b *Cell) error {
+	if a.Benchmark == b.Benchmark && a.Variant == b.Variant {
+		return fmt.Errorf("two cells print as %q: input %q comes from %q and from %q; write one glob for both, which keeps the folders in the names: {a,b}/*", a.Name, a.Input, a.InputPath, b.InputPath)
+	}
+	return fmt.Errorf("two cells print as %q: benchmark %q variant %q input %q, and benchmark %q variant %q input %q; rename one",
+		a.Name, a.Benchmark, a.Variant, a.Input, b.Benchmark, b.Variant, b.Input)
 }
 
 // InputName is the identity of an input file within its glob: its path relative

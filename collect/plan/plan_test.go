@@ -287,13 +287,23 @@ func TestMakeRefuses(t *testing.T) {
 		{"ambiguous names", func(s *Suite, f *Facts) {
 			s.Benchmarks = append(s.Benchmarks, Benchmark{Name: "a/p", Repeats: 1, Exec: Exec{Argv: []string{"true"}}, Variants: []Variant{{Name: "x"}}})
 		}, `two cells print as "a/p/x"`},
+		{"two files of one name", func(s *Suite, f *Facts) {
+			for name, files := range f.Inputs {
+				f.Inputs[name] = append(files, InputFile{Name: files[0].Name, Path: "/elsewhere/x"})
+			}
+		}, `and from "/elsewhere/x"`},
+		{"a name in Latin-1", func(s *Suite, f *Facts) {
+			for name := range f.Inputs {
+				f.Inputs[name] = []InputFile{{Name: "caf\xe9", Path: "/caf\xe9"}}
+			}
+		}, "not valid UTF-8"},
 		{"no input", func(s *Suite, f *Facts) { f.Inputs = nil }, "no file matches"},
 		{"selection", func(s *Suite, f *Facts) { f.Selected = "nothing/**" }, "selects none"},
 		{"limit", func(s *Suite, f *Facts) { s.Limits.Cells = 2 }, "limits.cells"},
 		{"all left out", func(s *Suite, f *Facts) {
 			s.Benchmarks = s.Benchmarks[:1]
 			s.Benchmarks[0].Exec.Requires = []string{"xz"}
-			f.Missing = map[string]bool{"xz": true}
+			f.Missing = func(_ *Exec, program string) bool { return program == "xz" }
 		}, "xz was not found"},
 		{"timeout of nobody", func(s *Suite, f *Facts) { s.Benchmarks[0].Exec.Timeout = Timeout{Factor: 2, Of: "gone"} }, "no such variant"},
 		{"edited shell", func(s *Suite, f *Facts) { s.Benchmarks[0].Exec.Shell = true }, "shell string"},
@@ -305,17 +315,6 @@ func TestMakeRefuses(t *testing.T) {
 				t.Fatalf("err = %v, want %q", err, tt.want)
 			}
 		})
-	}
-}
-
-// TestShellInputNames: a file name must not become a command.
-func TestShellInputNames(t *testing.T) {
-	b := Benchmark{Name: "a", Exec: Exec{Shell: true}}
-	if err := checkShellInput(&b, InputFile{Name: "x", Path: "/c/$(id)"}); err == nil {
-		t.Error("a command substitution passed as a name")
-	}
-	if err := checkShellInput(&b, InputFile{Name: "x", Path: "/c/a-b_1.bin"}); err != nil {
-		t.Error(err)
 	}
 }
 

@@ -10,11 +10,10 @@ package plan
 // default applied: defaults are merged into each benchmark, variants inherit.
 // Durations are seconds, sizes are bytes.
 type Suite struct {
-	Name       string
-	Path       string // as it is shown: relative to the repository's root where there is one
-	Digest     string
-	Build      []string // command run once before the plan; empty: none
-	BuildShell bool
+	Name   string
+	Path   string // as it is shown: relative to the repository's root where there is one
+	Digest string
+	Build  []string // command run once before the plan; empty: none
 	// Metrics are the definitions of what programs report themselves, by name.
 	Metrics    map[string]MetricDef
 	Benchmarks []Benchmark

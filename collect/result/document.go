@@ -212,6 +212,19 @@ type Cell struct {
 // ID returns the cell's identity.
 func (c *Cell) ID() ID { return ID{c.Benchmark, c.Variant, c.Input, c.Build} }
 
+// IDs returns the identities under which earlier documents may have the cell:
+// its own, then those with its benchmark's earlier names.
+func (c *Cell) IDs() []ID {
+	ids := make([]ID, 1, 1+len(c.Was))
+	ids[0] = c.ID()
+	for _, was := range c.Was {
+		id := c.ID()
+		id.Benchmark = was
+		ids = append(ids, id)
+	}
+	return ids
+}
+
 // Runs is the run list of a cell, column by column. All slices that are present
 // have the length of Repeat; an absent slice is all defaults (attempt 1, look 1,
 // session 0). Keys of Status and Detail are 0-based positions in the run list.

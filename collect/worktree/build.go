@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 	"time"
+	"unicode"
 )
 
 // RunBuild runs the suite's build command in dir with env and writes what it
@@ -32,7 +33,7 @@ func runBuild(ctx context.Context, argv []string, dir string, env []string, log 
 	if len(argv) == 0 {
 		return nil
 	}
-	path, err := program(argv[0], dir, value(env, "PATH"))
+	path, err := FindProgram(argv[0], dir, dir, value(env, "PATH"))
 	if err != nil {
 		return fmt.Errorf("build: %w: check the suite's build command", err)
 	}
@@ -55,61 +56,106 @@ func runBuild(ctx context.Context, argv []string, dir string, env []string, log 
 	return nil
 }
 
-// ProgramDigests returns the digest of every file that the commands name, by the
-// argument as written: the program (on path, or relative to dir), and every other
-// argument that is an existing regular file. Arguments that hold {out} or {input}
-// differ by run and are left out; so is what cannot be read.
-func ProgramDigests(argvs [][]string, dir, path string) map[string]string {
-	digests := map[string]string{}
-	seen := map[string]bool{}
-	for _, argv := range argvs {
-		for i, arg := range argv {
-			// The same word can be a program in one place and a file in another.
-			if key := fmt.Sprint(i == 0, arg); seen[key] || arg == "" || placeholder(arg) {
-				continue
-			} else {
-				seen[key] = true
+// Command is one command of a suite, as far as the files that it names go.
+type Command struct {
+	Argv  []string // as the suite has it
+	Shell bool     // Argv is a shell with one string, which names files too
+	Cwd   string   // absolute
+	Path  string   // PATH of the command; relative entries relate to Cwd
+}
+
+// ProgramDigests returns the digest of every file that the commands name: the
+// program (on the command's PATH, or relative to root, the suite's folder), every
+// other argument that is an existing regular file below Cwd or by its own, and the
+// words of a shell's string that are. Keys are the arguments as written, for those
+// of a command with another Cwd than root the path from root. Arguments that hold
+// {out} or {input} differ by run and are left out; so is what cannot be read.
+func ProgramDigests(commands []Command, root string) map[string]string {
+	d := digests{root: root, byName: map[string]string{}, seen: map[string]bool{}}
+	for _, c := range commands {
+		if len(c.Argv) == 0 {
+			continue
+		}
+		if file, err := FindProgram(c.Argv[0], root, c.Cwd, c.Path); err == nil {
+			d.add(c.Argv[0], file)
+		}
+		for _, arg := range c.Argv[1:] {
+			words := []string{arg}
+			if c.Shell {
+				words = shellWords(arg)
 			}
-			file := absolute(arg, dir)
-			if i == 0 {
-				found, err := program(arg, dir, path)
-				if err != nil {
-					continue
-				}
-				file = found
-			}
-			if _, taken := digests[arg]; taken && i > 0 {
-				continue // the program's digest stands
-			}
-			if digest, err := fileDigest(file); err == nil {
-				digests[arg] = digest
-			}
+			d.addAll(words, c.Cwd)
 		}
 	}
-	return digests
+	return d.byName
 }
 
-func placeholder(arg string) bool {
-	return strings.Contains(arg, "{out}") || strings.Contains(arg, "{input}")
+// digests are those of files, by name; seen are files that were looked at.
+type digests struct {
+	root   string
+	byName map[string]string
+	seen   map[string]bool
 }
 
-// program finds the file that argv[0] starts, as the launcher does: with a slash
-// relative to dir, without one on path. Empty entries of path, which stand for the
-// current folder, are not followed.
-func program(name, dir, path string) (string, error) {
+func (d *digests) addAll(args []string, cwd string) {
+	for _, arg := range args {
+		name, file := arg, absolute(arg, cwd)
+		if cwd != d.root && !filepath.IsAbs(arg) {
+			if rel, err := filepath.Rel(d.root, file); err == nil {
+				name = filepath.ToSlash(rel)
+			}
+		}
+		d.add(name, file)
+	}
+}
+
+// add takes a file under a name; the first one of a name stands.
+func (d *digests) add(name, file string) {
+	key := name + "\x00" + file
+	if name == "" || d.seen[key] || strings.Contains(name, "{out}") || strings.Contains(name, "{input}") {
+		return
+	}
+	d.seen[key] = true
+	if _, taken := d.byName[name]; taken {
+		return
+	}
+	if digest, err := fileDigest(file); err == nil {
+		d.byName[name] = digest
+	}
+}
+
+// shellWords cuts a shell's string at blanks, quotes and operators. It is no
+// parser: what it cuts wrongly names no file.
+func shellWords(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("\"'`|&;<>()$=", r) })
+}
+
+// FindProgram finds the file that a command's first word starts, as the launcher
+// does: with a slash relative to root, without one on path, whose relative entries
+// relate to cwd. Empty entries, which stand for the current folder, are not
+// followed.
+func FindProgram(name, root, cwd, path string) (string, error) {
 	if strings.Contains(name, "/") {
-		return absolute(name, dir), nil
+		file := absolute(name, root)
+		if !executable(file) {
+			return "", fmt.Errorf("%s is not there or is no program", file)
+		}
+		return file, nil
 	}
 	for _, folder := range filepath.SplitList(path) {
 		if folder == "" {
 			continue
 		}
-		file := absolute(filepath.Join(folder, name), dir)
-		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+		if file := absolute(filepath.Join(folder, name), cwd); executable(file) {
 			return file, nil
 		}
 	}
 	return "", fmt.Errorf("program %q is not on PATH", name)
+}
+
+func executable(file string) bool {
+	info, err := os.Stat(file)
+	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }
 
 func absolute(name, dir string) string {

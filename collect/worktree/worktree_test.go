@@ -302,13 +302,24 @@ func TestProgramDigests(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	got := ProgramDigests([][]string{
+	write(t, dir, "sub/own.sh", "four")
+	write(t, dir, "sub/data.txt", "five")
+	write(t, dir, "tools/near", "six")
+	var commands []Command
+	for _, argv := range [][]string{
 		{"./run.sh", "-x", "data.txt", "{input}", "{out}/data.txt", "absent.txt", "pipe", "."},
 		{"tool", "run.sh", filepath.Join(dir, "data.txt")},
 		{"plain"}, {"no-such-tool"}, {""}, {},
-	}, dir, "/nonexistent::"+bin)
+	} {
+		commands = append(commands, Command{Argv: argv, Cwd: dir, Path: "/nonexistent::" + bin})
+	}
+	commands = append(commands,
+		Command{Argv: []string{"near", "own.sh", "data.txt"}, Cwd: filepath.Join(dir, "sub"), Path: "../tools"},
+		Command{Argv: []string{"tool", "-c", "./sub/own.sh <data.txt | sort>x"}, Shell: true, Cwd: dir, Path: bin})
+	got := ProgramDigests(commands, dir)
 	want := map[string]string{
 		"./run.sh": "one", "data.txt": "two", "tool": "three", "run.sh": "one", filepath.Join(dir, "data.txt"): "two",
+		"near": "six", "sub/own.sh": "four", "sub/data.txt": "five", "./sub/own.sh": "four",
 	}
 	for arg, text := range want {
 		file := filepath.Join(t.TempDir(), "f")

@@ -1,6 +1,10 @@
 package budget
 
-import "github.com/perfweir/perfweir/collect/result"
+import (
+	"slices"
+
+	"github.com/perfweir/perfweir/collect/result"
+)
 
 // Target is what a budget may select: a cell's identity and printed name.
 type Target struct{ Name, Benchmark, Variant, Input string }
@@ -26,25 +30,16 @@ func (b *Budget) Covers(metric, phase, part string) bool {
 // column: for one metric, phase, kind and reference the last match wins, so
 // that a general rule can be followed by its exceptions. Order is kept.
 func For(all []Budget, candidates []int, metric, phase, part string) []int {
-	type slot struct {
-		kind    Kind
-		against string
-	}
-	last := map[slot]int{}
-	for _, i := range candidates {
-		if b := &all[i]; b.Covers(metric, phase, part) {
-			last[slot{b.Kind, b.Against}] = i
-		}
-	}
-	if len(last) == 0 {
-		return nil
-	}
 	var out []int
 	for _, i := range candidates {
 		b := &all[i]
-		if j, ok := last[slot{b.Kind, b.Against}]; ok && i == j && b.Metric == metric {
-			out = append(out, i)
+		if !b.Covers(metric, phase, part) {
+			continue
 		}
+		if at := slices.IndexFunc(out, func(j int) bool { return all[j].Kind == b.Kind && all[j].Against == b.Against }); at >= 0 {
+			out = slices.Delete(out, at, at+1)
+		}
+		out = append(out, i)
 	}
 	return out
 }

@@ -2,12 +2,12 @@ package exhibit
 
 import (
 	"cmp"
-	"maps"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/perfweir/perfweir/collect/result"
+	"github.com/perfweir/perfweir/gate/budget"
 	"github.com/perfweir/perfweir/gate/verdict"
 )
 
@@ -105,20 +105,24 @@ func (b *builder) strip(c *verdict.Comparison) Strip {
 	cell := &b.v.Cells[c.Cell]
 	s.Cell = cell.Name
 	id := result.ID{Benchmark: cell.Benchmark, Variant: cell.Variant, Input: cell.Input, Build: cmp.Or(cell.Build, result.BuildHead)}
-	if at, ok := b.cells[id]; ok {
-		s.Current = series("current", &b.cur.Cells[at], c, -1)
-		if len(b.cur.Sessions) == 1 {
-			s.Current.Label = b.cur.Sessions[0].ID
-		}
+	at, ok := b.cells[id]
+	if !ok {
+		return s
 	}
-	s.Reference = b.references(c, id)
+	cur := &b.cur.Cells[at]
+	s.Current = series("current", cur, c, -1)
+	if len(b.cur.Sessions) == 1 {
+		s.Current.Label = b.cur.Sessions[0].ID
+	}
+	s.Reference = b.references(c, cur)
 	return s
 }
 
 // references are the stored sessions' values, or another variant's of the same
 // session.
-func (b *builder) references(c *verdict.Comparison, id result.ID) []Series {
-	if variant, ok := strings.CutPrefix(c.Against, "variant:"); ok {
+func (b *builder) references(c *verdict.Comparison, cur *result.Cell) []Series {
+	id := cur.ID()
+	if variant, ok := strings.CutPrefix(c.Against, budget.AgainstVariant); ok {
 		id.Variant = variant
 		if at, ok := b.cells[id]; ok {
 			return []Series{series(c.Against, &b.cur.Cells[at], c, -1)}
@@ -127,15 +131,25 @@ func (b *builder) references(c *verdict.Comparison, id result.ID) []Series {
 	}
 	var out []Series
 	for i, r := range b.refs {
-		at, ok := b.refCells[i][id]
-		if !ok {
-			continue
+		stored := b.stored(i, cur)
+		if stored == nil || stored.Digest != cur.Digest || r.Doc.Metrics[c.Metric].Unit != b.cur.Metrics[c.Metric].Unit {
+			continue // there is none, or it was not compared
 		}
-		if s := series(r.Label, &r.Doc.Cells[at], c, r.Session); len(s.Values) > 0 {
+		if s := series(r.Label, stored, c, r.Session); len(s.Values) > 0 {
 			out = append(out, s)
 		}
 	}
 	return out
+}
+
+// stored is a cell in reference i, under its own name or an earlier one.
+func (b *builder) stored(i int, cur *result.Cell) *result.Cell {
+	for _, id := range cur.IDs() {
+		if at, ok := b.refCells[i][id]; ok {
+			return &b.refs[i].Doc.Cells[at]
+		}
+	}
+	return nil
 }
 
 // series takes the clean runs' values of one column; session -1 means all.
@@ -169,15 +183,12 @@ func series(label string, cell *result.Cell, c *verdict.Comparison, session int)
 // lastAttempts returns the positions of the runs that speak for their repeat, in
 // the order they ran: a repeat that was tried again counts with its last attempt.
 func lastAttempts(r *result.Runs) []int {
-	type repeat struct{ session, number int }
-	last := make(map[repeat]int, r.Len())
-	for i := range r.Len() {
-		k := repeat{r.SessionAt(i), r.Repeat[i]}
-		if j, ok := last[k]; !r.Warmup(i) && (!ok || r.AttemptAt(i) >= r.AttemptAt(j)) {
-			last[k] = i
-		}
+	last := make([]int, 0, r.Len())
+	for attempts := range r.Repeats() {
+		last = append(last, attempts[len(attempts)-1])
 	}
-	return slices.Sorted(maps.Values(last))
+	slices.Sort(last)
+	return last
 }
 
 func (s *Strip) values() int {

@@ -105,6 +105,20 @@ func TestBuildTakesAVariantOfTheSameSession(t *testing.T) {
 	}
 }
 
+// A renamed benchmark is drawn with its history, and a cell whose definition
+// changed without numbers that it was not compared with.
+func TestBuildTakesWhatWasCompared(t *testing.T) {
+	cur, old, changed := measured("now", "v0"), measured("then", "v0"), measured("before", "v0")
+	cur.Cells[0].Was = []string{"code"}
+	old.Cells[0].Benchmark = "code"
+	changed.Cells[0].Digest = "sha256:other"
+	got := Build(cur, []Reference{{"then", old, 0}, {"before", changed, 0}}, judged(1.2), 0)
+	refs := got.Strips[0].Reference
+	if len(refs) != 1 || refs[0].Label != "then" || len(refs[0].Values) != 3 {
+		t.Errorf("reference %+v", refs)
+	}
+}
+
 func TestBuildTakesTheWorstFirstAndCountsTheRest(t *testing.T) {
 	cur := measured("now", "v0", "v1", "v2", "v3")
 	v := judged(1.05, 1.2, 0.9, 3)

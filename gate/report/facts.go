@@ -84,7 +84,7 @@ func (f *facts) count() {
 		if x.Gated {
 			f.gated++
 		}
-		if x.Gated && x.Grade != verdict.Unproven {
+		if f.v.Decides(x) {
 			add(x.Cell, x.Outcome, 1)
 		}
 	}

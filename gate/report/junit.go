@@ -160,7 +160,7 @@ func (f *facts) junitFinding(i int, class string) junitCase {
 		xmlLine(metricText(x.Metric, x.Phase, x.Part)+" ("+f.budgetText(b)+")", maxName)
 	t := junit.Testcase{Name: name, Classname: class}
 	outcome := x.Outcome
-	if x.Grade == verdict.Unproven || !x.Gated && outcome != verdict.Quarantined {
+	if !f.v.Decides(x) && outcome != verdict.Quarantined {
 		outcome = verdict.Pass // it does not decide
 	}
 	if outcome == verdict.Pass {
@@ -203,7 +203,7 @@ func (f *facts) findingBody(i int) string {
 func (f *facts) setResult(t *junit.Testcase, o verdict.Outcome, message, body string) int {
 	r := &junit.Result{Message: message, Type: string(o), Data: body}
 	switch {
-	case o == verdict.Pass || o == verdict.Suspicious && f.v.Policy.On[string(o)] != "fail":
+	case o == verdict.Pass || o == verdict.Suspicious && !f.v.Policy.Stops(o):
 		if body != "" {
 			t.SystemOut = &junit.Output{Data: body}
 		}
@@ -211,7 +211,7 @@ func (f *facts) setResult(t *junit.Testcase, o verdict.Outcome, message, body st
 	case o == verdict.NoData || o == verdict.Invalid || o == verdict.Interrupted:
 		t.Error = r
 		return placeError
-	case o == verdict.Fail || f.v.Policy.On[string(o)] == "fail":
+	case f.v.Policy.Stops(o):
 		t.Failure = r
 		return placeFailure
 	}

@@ -174,6 +174,10 @@ func wordOf(code string) string {
 		return "a jump this large: check that both sides measure the same"
 	case "gone":
 		return "in the baseline, not measured now"
+	case "changed_without_reason":
+		return "changed although the programs are the same"
+	case "worse_from_zero":
+		return "worse from a reference of zero"
 	case "near":
 		return "the interval reaches across the limit"
 	case "too_few_runs":

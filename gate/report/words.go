@@ -43,10 +43,11 @@ func (f *facts) headline() string {
 
 // title is the verdict in a word or two.
 func (f *facts) title() string {
-	if f.v.Outcome == verdict.NoBaseline {
-		if b := f.v.Baseline; b != nil && b.State == verdict.BaselineFailed {
-			return "baseline not read"
-		}
+	b, o := f.v.Baseline, f.v.Outcome
+	switch {
+	case b != nil && b.State == verdict.BaselineFailed && (o == verdict.NoBaseline || o == verdict.NoData):
+		return "baseline not read"
+	case o == verdict.NoBaseline:
 		return "no baseline yet"
 	}
 	return clip(spaced(string(f.v.Outcome)), 40)
@@ -71,7 +72,7 @@ func (f *facts) lead() string {
 	case verdict.NoData:
 		return of + " without data" + in
 	case verdict.Inconclusive:
-		return of + " suspect" + in
+		return of + " " + f.undecided() + in
 	case verdict.Suspicious:
 		return of + " moved too far to be believed unseen" + in
 	case verdict.NotComparable:
@@ -84,6 +85,14 @@ func (f *facts) lead() string {
 		return fmt.Sprintf("stopped from outside after %d of %s", f.v.Counts.SeenRuns, plural(f.v.Counts.PlannedRuns, "run"))
 	}
 	return of + in
+}
+
+// undecided is what an inconclusive finding that decides is.
+func (f *facts) undecided() string {
+	if f.v.Policy.Require == verdict.RequireProof {
+		return "not proven"
+	}
+	return "suspect"
 }
 
 func (f *facts) passLead() string {
@@ -126,7 +135,7 @@ func (f *facts) aside(o verdict.Outcome) string {
 	case verdict.NoData:
 		word = "without data"
 	case verdict.Inconclusive:
-		word = "suspect"
+		word = f.undecided()
 	case verdict.NoBaseline:
 		word = "without a baseline"
 	}
@@ -139,6 +148,9 @@ func (f *facts) exit() string {
 	policy := ""
 	if p := v.Policy.On[string(v.Outcome)]; p != "" {
 		policy = fmt.Sprintf("policy %s: %s", v.Outcome, p)
+	}
+	if v.Outcome == verdict.Inconclusive && v.Policy.Require == verdict.RequireProof {
+		policy = "policy require: proof"
 	}
 	switch {
 	case v.ExitCode == 0 && v.Outcome == verdict.Pass:

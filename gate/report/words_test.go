@@ -52,6 +52,30 @@ func TestHeadline(t *testing.T) {
 	}
 }
 
+// Where proof is required an unproven finding decides, in every report alike.
+func TestProofIsToldAlike(t *testing.T) {
+	v := codec()
+	cell(v, "gzip/l6/go.mod", 10)
+	unproven(relative(v, 0, 2, "", 1, 1, 0.1), 0.07)
+	v.Outcome, v.ExitCode, v.Policy.Require = verdict.Inconclusive, 3, verdict.RequireProof
+	f := factsOf(v)
+	if got, want := f.title()+": "+f.headline(), "inconclusive: 1 of 1 budget not proven in 1 of 1 cell"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := f.exit(); !strings.Contains(got, "policy require: proof") {
+		t.Errorf("exit %q", got)
+	}
+	failures := 0
+	for _, c := range readJUnit(t, v).Suites[0].Cases {
+		if c.Failure != nil {
+			failures++
+		}
+	}
+	if failures != 1 || v.StandingOf(0) != verdict.Doubted {
+		t.Errorf("%d failures in JUnit, standing %d", failures, v.StandingOf(0))
+	}
+}
+
 func TestExit(t *testing.T) {
 	cases := []struct {
 		code    int

@@ -72,6 +72,20 @@ type Policy struct {
 	On          map[string]string  `json:"on"`                // outcome -> neutral, pass, warn, fail
 }
 
+// RequireProof as Policy.Require makes unproven findings decide.
+const RequireProof = "proof"
+
+// Decides reports whether a finding counts in the verdict: it is gated, and not
+// merely unproven unless proof is required.
+func (d *Document) Decides(f *Finding) bool {
+	return f.Gated && (f.Grade != Unproven || d.Policy.Require == RequireProof)
+}
+
+// Stops reports whether an outcome of a deciding finding fails the job.
+func (p *Policy) Stops(o Outcome) bool {
+	return o.Red() || p.On[string(o)] == "fail" || o == Inconclusive && p.Require == RequireProof
+}
+
 // Suite names the suite and whose rules judged.
 type Suite struct {
 	Name     string `json:"name"`
@@ -117,7 +131,8 @@ type Counts struct {
 	SeenRuns    int             `json:"seen_runs"`
 	Unproven    int             `json:"unproven"`
 	// SmallestEffect is the largest of the unproven findings' smallest effects:
-	// any change above it would have been seen everywhere. 0: none unproven.
+	// any change above it would have been seen everywhere. 0: none unproven, or
+	// one of them has too few runs to see any change.
 	SmallestEffect float64 `json:"smallest_effect,omitempty"`
 }
 

@@ -16,7 +16,7 @@ type Standing int
 // Standings, in the order of reports.
 const (
 	Broken     Standing = iota // gated and red: fail, invalid, no_data, interrupted
-	Doubted                    // gated and suspect
+	Doubted                    // gated and suspect, or unproven where proof is required
 	Surprising                 // suspicious: look before it is believed
 	Warned                     // red or suspect at level warn: shown, does not decide
 	Unjudged                   // not_comparable, no_baseline, new, and what level info found
@@ -31,7 +31,7 @@ func (d *Document) StandingOf(i int) Standing {
 	switch {
 	case f.Outcome == Accepted || f.Outcome == Quarantined:
 		return Excused
-	case f.Grade == Unproven:
+	case f.Grade == Unproven && !d.Decides(f):
 		return Undecided
 	case f.Outcome == Pass:
 		return Held

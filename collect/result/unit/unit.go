@@ -126,17 +126,6 @@ func Base(u string) (base string, factor float64) {
 	return over + "/" + under, overFactor / underFactor
 }
 
-// Known reports whether every part of u is a unit of the table, as opposed to a
-// user's own word. "tok/s" is not; "MB/s" is.
-func Known(u string) bool {
-	for part := range strings.SplitSeq(u, "/") {
-		if _, _, ok := known(part); !ok {
-			return false
-		}
-	}
-	return true
-}
-
 // Convert returns value, which is in from, in to. It is an error when both do
 // not measure the same thing, or when the result is not finite.
 func Convert(value float64, from, to string) (float64, error) {

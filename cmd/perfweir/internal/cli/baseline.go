@@ -7,7 +7,11 @@ import (
 )
 
 func (c Command) baseline() *cobra.Command {
-	cmd := &cobra.Command{Use: "baseline", Short: "Keep, fetch and list the sessions to compare with"}
+	cmd := &cobra.Command{
+		Use: "baseline", Short: "Keep, fetch and list the sessions to compare with",
+		Args: cobra.NoArgs, // a misspelt one must not pass as a request for help
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
 	var save, pull, list flow.Options
 	saving := &cobra.Command{
 		Use:   "save [DIR]",

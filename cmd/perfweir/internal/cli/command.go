@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 
 	"github.com/perfweir/perfweir/cmd/perfweir/internal/flow"
 	"github.com/perfweir/perfweir/cmd/perfweir/internal/progress"
@@ -27,33 +28,54 @@ type Command struct {
 	Stderr  io.Writer // what is being done
 	Environ []string
 	Now     func() time.Time
-	// Terminal is set when Stdout is one: colour, and a line that moves.
-	Terminal bool
+	// Terminal is set when Stdout is one: colour. Live is set when Stderr is one: a
+	// line that moves.
+	Terminal, Live bool
 }
 
 // Std is the command of this process.
 func Std() Command {
 	return Command{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Environ: os.Environ(), Now: time.Now,
-		Terminal: isTerminal(os.Stdout) && os.Getenv("NO_COLOR") == ""}
+		Terminal: isTerminal(os.Stdout) && os.Getenv("NO_COLOR") == "", Live: isTerminal(os.Stderr)}
 }
 
+// isTerminal asks for the size of a window: /dev/null is a character device too.
 func isTerminal(f *os.File) bool {
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+	_, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
+	return err == nil
+}
+
+// stopping are the signals that end what is measured. A hang-up that was ignored
+// when we were started (nohup) stays so. An interrupt does not: scripts start
+// background jobs with it ignored, and still send it on purpose.
+func stopping() []os.Signal {
+	list := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		list = append(list, syscall.SIGHUP)
+	}
+	return list
 }
 
 // Main runs one command line and returns the exit code. SIGINT, SIGTERM and
-// SIGHUP end what is measured; reports are still written then.
+// SIGHUP end what is measured; reports are still written then. The next one ends
+// this program at once: a cleanup of the suite may hang.
 func Main(ctx context.Context, c Command, args []string) int {
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := signal.NotifyContext(ctx, stopping()...)
 	defer stop()
+	context.AfterFunc(ctx, stop)
+	// A reader that went away (head) must not end us in the middle of a run: the
+	// writes fail instead.
+	pipes := make(chan os.Signal, 1)
+	signal.Notify(pipes, syscall.SIGPIPE)
+	defer signal.Stop(pipes)
 	code := exitPass
 	root := c.root(&code)
 	root.SetArgs(args)
 	root.SetIn(c.Stdin)
 	root.SetOut(c.Stdout)
 	root.SetErr(c.Stderr)
-	if err := root.ExecuteContext(ctx); err != nil {
+	err := root.ExecuteContext(ctx)
+	if err != nil && !errors.Is(err, syscall.EPIPE) {
 		fmt.Fprintf(c.Stderr, "perfweir: %s\n", message(err))
 		return exitOf(err)
 	}
@@ -102,7 +124,7 @@ func usageErrors(cmd *cobra.Command) {
 // shell is what the stages get of this process.
 func (c Command) shell() flow.Shell {
 	s := flow.Shell{Environ: c.Environ, Now: c.Now, Log: c.Stderr, Version: versionText()}
-	s.Progress = progress.New(c.Stderr, c.Terminal, c.Now).Draw
+	s.Progress = progress.New(c.Stderr, c.Live, c.Now).Draw
 	return s
 }
 

@@ -52,7 +52,7 @@ func (c *checker) file(data []byte) *File {
 	out.Suite.Path = c.path
 	out.Suite.Digest = "sha256:" + hex.EncodeToString(sum[:])
 	out.Suite.Name = c.suiteName()
-	out.Suite.Build, out.Suite.BuildShell = c.command(&c.f.Build, "build")
+	out.Suite.Build, _ = c.command(&c.f.Build, "build")
 	out.Suite.Metrics = c.declare()
 	c.readBenchmarks()
 	out.Budgets = c.budgets()
@@ -91,6 +91,10 @@ func (c *checker) suiteName() string {
 	}
 	if i := strings.IndexAny(s.text, `"':<>|*?/\`); i >= 0 {
 		c.problem(s.mark, fmt.Sprintf("suite name %s holds %q, which no artifact may be named with", quote(s.text), s.text[i]), "use letters, digits, blanks, dots, dashes")
+		return ""
+	}
+	if strings.Trim(s.text, ".") == "" {
+		c.problem(s.mark, fmt.Sprintf("suite name %s is a folder's, and sessions are kept under it", quote(s.text)), "use letters, digits, blanks, dots, dashes")
 		return ""
 	}
 	return s.text

@@ -66,9 +66,6 @@ benchmarks:
          timeout: {factor: 4, of: d, min: 60s}, requires: [zstd], env: {F: ""}}
 `)
 	equal(t, "build", f.Suite.Build, []string{"bash", "-o", "pipefail", "-c", "make -j2"})
-	if !f.Suite.BuildShell {
-		t.Error("a string is not a shell command")
-	}
 	equal(t, "enc", f.Suite.Benchmarks[0], plan.Benchmark{
 		Name: "enc", Labels: map[string]string{"lane": "cpu", "family": "y"}, Warmups: 2, Repeats: 1,
 		Inputs: &plan.Inputs{Files: []string{"c/**"}, Shuffle: true, Limit: 3},

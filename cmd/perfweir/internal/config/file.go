@@ -192,7 +192,7 @@ type onFile struct {
 type baselineFile struct {
 	mark        `what:"baseline"`
 	From        str      `key:"from" enum:"folder" later:"github" doc:"Where stored sessions come from. The default is folder."`
-	Dir         str      `key:"dir" doc:"The folder. The default is .perfweir beside this file."`
+	Dir         str      `key:"dir" doc:"The folder. The default is .perfweir/baseline/SUITE beside this file."`
 	Sessions    integer  `key:"sessions" min:"1" max:"100" doc:"Use at most so many sessions, newest first. The default is 10."`
 	MinSessions integer  `key:"min_sessions" min:"2" max:"100" doc:"From so many sessions on the spread between them is used. The default is 5."`
 	MaxAge      duration `key:"max_age" positive:"true" doc:"Oldest session that is used. The default is any age."`

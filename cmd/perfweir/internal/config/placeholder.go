@@ -19,6 +19,10 @@ func (c *checker) placeholders(b *bench) {
 			if strings.HasPrefix(found[0], "$") && word != "input" && word != "out" {
 				continue // a variable of the shell
 			}
+			if strings.HasPrefix(found[0], "$") {
+				c.problem(s.mark, fmt.Sprintf("%s would become a dollar sign and a path", found[0]), fmt.Sprintf("write {%s} for the path; a variable of the shell needs another name", word))
+				continue
+			}
 			if word == "input" && !b.file.Inputs.given() {
 				c.problem(s.mark, fmt.Sprintf("{input} is used, but benchmark %s has no inputs", quote(b.name)), "add inputs: [GLOB], or write the file's name")
 			}
@@ -26,6 +30,9 @@ func (c *checker) placeholders(b *bench) {
 				c.problem(s.mark, fmt.Sprintf("{%s} is not a placeholder", word), fmt.Sprintf("did you mean {%s}?", meant))
 			}
 		}
+	}
+	if cwd := &b.file.Cwd; cwd.usable() && (strings.Contains(cwd.text, "{input}") || strings.Contains(cwd.text, "{out}")) {
+		c.problem(cwd.mark, "cwd is one folder for all runs, and holds a placeholder", `write a folder, or change into it in the command: "cd {out} && ..."`)
 	}
 	if b.file.Inputs.usable() && !b.usesInput() {
 		c.problem(b.file.Inputs.mark, fmt.Sprintf("benchmark %s has inputs and uses {input} nowhere", quote(b.name)), "put {input} where the file's path belongs, or remove inputs")

@@ -165,7 +165,7 @@ func (c *checker) count(b *bench, rf *readFile, out *plan.Read) bool {
 	counted.count = true
 	c.metrics[rf.Metric.text] = counted
 	rate := metric{origin: ofReader, mark: rf.Metric.mark}
-	rate.def = plan.MetricDef{Unit: "1/s", Better: counted.def.Better, Class: string(result.Noisy)}
+	rate.def = plan.MetricDef{Unit: counted.def.Unit + "/s", Per: counted.def.Per, Better: counted.def.Better, Class: string(result.Noisy)}
 	name := rf.Metric.text + "_per_second"
 	b.own[name] = true
 	return c.add(name, rate)

@@ -164,6 +164,10 @@ const (
 	sharePattern    = `^\s*` + numberPattern + `\s*%\s*$`
 )
 
+// maxDuration is ten years in seconds. Ages of baselines stay below it, and far
+// above it a clock in nanoseconds overflows: a longest time would become none.
+const maxDuration = 3650 * 24 * 3600
+
 // duration is in seconds.
 type duration struct {
 	mark
@@ -178,6 +182,10 @@ func (x *duration) read(r *reader, n *yaml.Node, s spot) {
 	v, err := unit.Duration(n.Value)
 	if n.Kind != yaml.ScalarNode || err != nil {
 		r.wrong(n, x, s, "a duration", "write it as 150s, 10ms, 1m30s, 2h or 30d")
+		return
+	}
+	if v > maxDuration {
+		r.wrong(n, x, s, "at most 3650d", "write a time that somebody waits for, or remove the key")
 		return
 	}
 	if v == 0 && s.tag.Get("positive") == "true" {

@@ -5,10 +5,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 func put(t *testing.T, dir string, names ...string) {
@@ -18,7 +21,11 @@ func put(t *testing.T, dir string, names ...string) {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, []byte("old"), 0o644); err != nil {
+		text := "old"
+		if n == Plan {
+			text = `{"schema":"perfweir.plan/v1"}`
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -84,6 +91,30 @@ func TestOneWriter(t *testing.T) {
 	l.Release()
 }
 
+// TestLockOfADeadOwner: what a killed runner had started holds its lock for a
+// moment; that is waited for.
+func TestLockOfADeadOwner(t *testing.T) {
+	dir := t.TempDir()
+	gone := exec.Command("true")
+	if err := gone.Run(); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Create(filepath.Join(dir, LockName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(f, "process %d since 1970-01-01T00:00:00Z\n", gone.Process.Pid)
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(100*time.Millisecond, func() { f.Close() })
+	l, err := Acquire(dir, time.Unix(0, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Release()
+}
+
 // TestClaim: nothing that is not ours is ever removed.
 func TestClaim(t *testing.T) {
 	for _, tt := range []struct {
@@ -94,10 +125,11 @@ func TestClaim(t *testing.T) {
 		left  string
 	}{
 		{name: "empty", left: ""},
-		{name: "earlier run", files: []string{Plan, Journal}, want: "--fresh removes it", left: "journal.jsonl plan.json"},
+		{name: "earlier run", files: []string{Plan, Journal}, want: "--fresh removes it", left: LockName + " journal.jsonl plan.json"},
 		{name: "earlier run, fresh", files: []string{Plan, Journal, "runs/a/r1.a1/out/x", "baseline/a.json", ".plan.json.123.tmp", "notes.txt"}, fresh: true, left: "notes.txt"},
 		{name: "somebody's folder", files: []string{"thesis.tex"}, want: "holds thesis.tex", left: "thesis.tex"},
 		{name: "somebody's folder, fresh", files: []string{"runs/mine", "thesis.tex"}, fresh: true, want: "not an output folder", left: "runs thesis.tex"},
+		{name: "somebody's results, fresh", files: []string{"results.json", "runs/mine", "baseline/mine"}, fresh: true, want: "not an output folder", left: "baseline results.json runs"},
 		{name: "only a lock", files: []string{LockName}, left: ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -115,6 +147,20 @@ func TestClaim(t *testing.T) {
 				t.Errorf("left %q, want %q", got, tt.left)
 			}
 		})
+	}
+}
+
+// TestClaimOfAFolderInUse: it is told who writes there, not that it is old.
+func TestClaimOfAFolderInUse(t *testing.T) {
+	dir := t.TempDir()
+	lock, err := Claim(dir, false, time.Unix(0, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Release()
+	put(t, dir, Plan)
+	if _, err := Claim(dir, false, time.Unix(0, 0)); !errors.Is(err, ErrLocked) {
+		t.Errorf("err = %v, want one that names the writer", err)
 	}
 }
 

@@ -3,9 +3,11 @@ package durable
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -40,13 +42,7 @@ var ErrNotEmpty = errors.New("the folder holds an earlier run")
 // things is refused before anything in it is touched, so that a mistyped -o
 // cannot mix with somebody's work.
 func Claim(dir string, fresh bool, now time.Time) (*Lock, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("make output folder: %w", err)
-	}
-	if _, err := usable(dir, fresh); err != nil {
-		return nil, err
-	}
-	lock, err := Acquire(dir, now)
+	lock, err := Join(dir, now) // first: a folder in use is told as that, not as an earlier run
 	if err != nil {
 		return nil, err
 	}
@@ -97,17 +93,17 @@ func clear(dir string, fresh bool) error {
 		return err
 	}
 	for _, name := range mine {
-		if err := removeAll(filepath.Join(dir, name)); err != nil {
+		if err := RemoveAll(filepath.Join(dir, name)); err != nil {
 			return fmt.Errorf("clear output folder: %w", err)
 		}
 	}
 	return nil
 }
 
-// removeAll removes path and what is below. A program may leave folders without
+// RemoveAll removes path and what is below. A program may leave folders without
 // write permission in its {out} (Go's module cache is one such): those get it
 // first. Links are not followed.
-func removeAll(path string) error {
+func RemoveAll(path string) error {
 	err := os.RemoveAll(path)
 	if !errors.Is(err, fs.ErrPermission) {
 		return err
@@ -124,15 +120,37 @@ func removeAll(path string) error {
 	return os.RemoveAll(path)
 }
 
-// IsOurs reports whether a folder was made by us: it has our lock, a plan, a
-// journal or results.
+// IsOurs reports whether a folder was made by us: it has our lock, or a plan, a
+// journal or results that say so (an artifact comes without hidden files). A name
+// alone proves nothing: results.json may be anybody's.
 func IsOurs(dir string) bool {
-	for _, name := range []string{LockName, Plan, Journal, Results} {
-		if info, err := os.Lstat(filepath.Join(dir, name)); err == nil && info.Mode().IsRegular() {
-			return true
-		}
+	if isFile(filepath.Join(dir, LockName)) {
+		return true
 	}
-	return false
+	return slices.ContainsFunc([]string{Plan, Journal, Results}, func(name string) bool {
+		path := filepath.Join(dir, name)
+		return isFile(path) && schemaTag.Match(head(path))
+	})
+}
+
+// schemaTag is how every document of ours begins.
+var schemaTag = regexp.MustCompile(`"schema"\s*:\s*"perfweir\.`)
+
+func isFile(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// head returns the first bytes of a file, none where it cannot be read.
+func head(path string) []byte {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	b := make([]byte, 256)
+	n, _ := io.ReadFull(f, b) // a short file is all there is
+	return b[:n]
 }
 
 // sortEntries tells our names, and temporary files of them, from others. The

@@ -49,21 +49,34 @@ func Acquire(dir string, now time.Time) (*Lock, error) {
 	return &Lock{f}, nil
 }
 
-// lockPatience is how long a held lock is tried again: what a killed runner had
-// started is ended within a second, and holds the lock until then.
-const lockPatience = 2 * time.Second
+// lockPatience is how long a lock whose owner is dead is tried again: what a
+// killed runner had started is ended within a second, and holds it until then.
+const (
+	lockPatience = 5 * time.Second
+	lockPause    = 20 * time.Millisecond
+)
 
 func flock(f *os.File) error {
-	for tries := 0; ; tries++ {
+	for waited := time.Duration(0); ; waited += lockPause {
 		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-		if !errors.Is(err, unix.EWOULDBLOCK) || tries*int(lockPause) >= int(lockPatience) {
+		if !errors.Is(err, unix.EWOULDBLOCK) || waited >= lockPatience || ownerAlive(f) {
 			return err
 		}
 		time.Sleep(lockPause)
 	}
 }
 
-const lockPause = 20 * time.Millisecond
+// ownerAlive reports whether the process that the lock's note names is there; one
+// that cannot be told is taken for alive.
+func ownerAlive(f *os.File) bool {
+	var pid int
+	note := make([]byte, 100)
+	n, _ := f.ReadAt(note, 0)
+	if _, err := fmt.Sscanf(string(note[:n]), "process %d since", &pid); err != nil || pid <= 0 {
+		return true
+	}
+	return !errors.Is(unix.Kill(pid, 0), unix.ESRCH)
+}
 
 func holder(f *os.File) string {
 	b, err := io.ReadAll(io.LimitReader(f, 200))

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 
 	"github.com/perfweir/perfweir/baseline"
 	"github.com/perfweir/perfweir/collect/result"
@@ -96,7 +98,7 @@ func (s Shell) Gate(dir string, o Options) (*verdict.Document, error) {
 		return nil, err
 	}
 	if o.Config == "" {
-		o.Config = doc.Suite.Path
+		o.Config = findSuite(doc.Suite.Path, out.dir)
 	}
 	su, err := s.load(o.Config)
 	if err != nil {
@@ -107,10 +109,38 @@ func (s Shell) Gate(dir string, o Options) (*verdict.Document, error) {
 	}
 	var b *baseline.Baseline
 	if o.Baseline != "" {
+		// A first `ci` may name a folder that is not there yet; here a mistyped
+		// path would pass for "nothing to compare with".
+		if _, err := os.Stat(o.Baseline); err != nil {
+			return nil, fmt.Errorf("%w: --baseline: %w", ErrUsage, err)
+		}
 		b = su.baseline(o, want(doc))
 		s.sayBaseline(b)
 	}
 	return s.judgeAndTell(su, out, doc, b, o.Config)
+}
+
+// findSuite finds the suite file that results name. Its path relates to the
+// repository's root, which is here or above, or above the folder of the results.
+func findSuite(path, results string) string {
+	here, err := os.Getwd()
+	if err != nil || filepath.IsAbs(path) {
+		return path
+	}
+	for _, start := range []string{here, results} {
+		for dir := start; ; dir = filepath.Dir(dir) {
+			found := filepath.Join(dir, path)
+			if info, err := os.Stat(found); err == nil && info.Mode().IsRegular() {
+				if rel, err := filepath.Rel(here, found); err == nil {
+					return rel
+				}
+			}
+			if dir == filepath.Dir(dir) {
+				break
+			}
+		}
+	}
+	return path
 }
 
 // keepSession stores the session of a desk: the first one, and later ones that

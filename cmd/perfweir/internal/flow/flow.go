@@ -34,7 +34,8 @@ type Shell struct {
 }
 
 func (s Shell) say(format string, args ...any) {
-	fmt.Fprintf(s.Log, "perfweir: "+format+"\n", args...)
+	// Names of cells and commands may hold anything.
+	fmt.Fprintf(s.Log, "perfweir: %s\n", Visible(fmt.Sprintf(format, args...)))
 }
 
 func plural(n int, word string) string {

@@ -5,6 +5,7 @@ import (
 	crand "crypto/rand"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
 	"text/tabwriter"
@@ -56,8 +57,11 @@ func (s Shell) measure(ctx context.Context, out *output, m *matrix) (*result.Doc
 		return nil, fmt.Errorf("open run log: %w", err)
 	}
 	defer log.Close()
+	if load, ok := host.ReadLoad("/"); ok && load.Note() != "" {
+		s.say("warning: %s", load.Note())
+	}
 	err = collect.Collect(ctx, collect.Matrix{
-		Plan: m.plan, Session: m.session, Root: out.dir, Runs: out.path(durable.Runs), Environ: s.Environ,
+		Plan: m.plan, Session: m.session, Root: out.dir, Runs: out.path(durable.Runs), Environ: s.Environ, Remove: durable.RemoveAll,
 		Past: m.past, Continues: m.continues, RetryFailed: m.retryFailed,
 	}, m.log, measure.Do, func(e collect.Event) { s.tellRun(log, e) })
 	if cerr := m.log.Close(); err == nil {
@@ -108,8 +112,8 @@ func (s Shell) fold(out *output, p *plan.Plan) (*result.Document, error) {
 // tellRun writes a run's line into LOG and hands it to whoever draws.
 func (s Shell) tellRun(log io.Writer, e collect.Event) {
 	reason := strings.Join(strings.Fields(e.Detail.Reason), " ")
-	fmt.Fprintf(log, "%s %d/%d %q repeat %d block %d slot %d: %s in %.3f s %s\n", e.At.UTC().Format(time.RFC3339Nano), e.Done, e.Total,
-		e.Cell.Name, e.Run.Repeat, e.Run.Block, e.Run.Slot, e.Status, e.Wall, reason)
+	fmt.Fprintf(log, "%s %d/%d %q repeat %d block %d slot %d: %s%s %s\n", e.At.UTC().Format(time.RFC3339Nano), e.Done, e.Total,
+		e.Cell.Name, e.Run.Repeat, e.Run.Block, e.Run.Slot, e.Status, lasted(e), Visible(reason))
 	for _, w := range e.Detail.Warnings {
 		fmt.Fprintf(log, "  warning: %q\n", w)
 	}
@@ -118,12 +122,27 @@ func (s Shell) tellRun(log io.Writer, e collect.Event) {
 	}
 }
 
+// lasted is how long a run took, where that is known.
+func lasted(e collect.Event) string {
+	seconds := e.Wall
+	if math.IsNaN(seconds) {
+		seconds = e.Detail.Ended
+	}
+	if seconds <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(" in %.3f s", seconds)
+}
+
 // checkFolder refuses an output folder whose name a shell would read as more
-// than a name, where a shell string may hold {out}.
+// than a name, where a shell string holds {out}.
 func checkFolder(dir string, p *plan.Plan) error {
+	if plan.PlainPath(dir) {
+		return nil
+	}
 	for i := range p.Cells {
-		if p.Cells[i].Exec.Shell && !plan.PlainPath(dir) {
-			return fmt.Errorf("%w: output folder %q holds characters that a shell reads as more than a name, and %s is a shell string: choose another -o", ErrUsage, dir, p.Cells[i].Name)
+		if p.Cells[i].Exec.ShellHolds("{out}") {
+			return fmt.Errorf(`%w: output folder %q holds characters that a shell reads as more than a name, and a shell string of %q holds {out}: choose another -o, or write "$PERFWEIR_OUT"`, ErrUsage, dir, p.Cells[i].Name)
 		}
 	}
 	return nil
@@ -136,13 +155,13 @@ func (s Shell) list(w io.Writer, su *suite, p *plan.Plan) error {
 	fmt.Fprintln(t, "cell\trepeats\twarm-ups\tcommand")
 	for i := range p.Cells {
 		c := &p.Cells[i]
-		fmt.Fprintf(t, "%s\t%d\t%d\t%s\n", visible(c.Name), c.Repeats, c.Warmups, visible(strings.Join(c.Argv, " ")))
+		fmt.Fprintf(t, "%s\t%d\t%d\t%s\n", Visible(c.Name), c.Repeats, c.Warmups, Visible(strings.Join(c.Argv, " ")))
 	}
 	return t.Flush()
 }
 
-// visible keeps names of input files from driving the terminal.
-func visible(s string) string {
+// Visible keeps what a name of a file or a command holds from driving the terminal.
+func Visible(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r >= 0x7f && r < 0xa0 {
 			return '?'

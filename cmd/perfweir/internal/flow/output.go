@@ -48,11 +48,15 @@ func (s Shell) reopen(dir string) (*output, error) {
 	if !durable.IsOurs(dir) {
 		return nil, fmt.Errorf("%w: %s holds no results: want the output folder of `perfweir ci` or `perfweir run`", ErrUsage, dir)
 	}
-	lock, err := durable.Acquire(dir, s.Now())
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("find output folder %s: %w", dir, err)
+	}
+	lock, err := durable.Acquire(abs, s.Now())
 	if err != nil {
 		return nil, err
 	}
-	return &output{dir, lock}, nil
+	return &output{abs, lock}, nil
 }
 
 func (o *output) close() { o.lock.Release() }

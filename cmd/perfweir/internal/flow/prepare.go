@@ -1,7 +1,6 @@
 package flow
 
 import (
-	"bytes"
 	"context"
 	crand "crypto/rand"
 	"crypto/sha256"
@@ -11,13 +10,13 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"github.com/perfweir/perfweir/cmd/perfweir/internal/durable"
 	"github.com/perfweir/perfweir/collect/measure"
 	"github.com/perfweir/perfweir/collect/plan"
 	"github.com/perfweir/perfweir/collect/result"
@@ -40,11 +39,15 @@ func (s Shell) plan(ctx context.Context, su *suite, o Options) (*plan.Plan, erro
 		spec.Path = worktree.Relative(repo, filepath.Join(su.root, filepath.Base(spec.Path)))
 	}
 	facts := plan.Facts{Root: su.root, Selected: o.Cells, Repeats: o.Repeats, Inputs: map[string][]plan.InputFile{},
-		Stdin: map[string]string{}, Missing: map[string]bool{}, Builds: map[string]result.Build{}}
-	if err := findInputs(spec, &facts); err != nil {
+		Stdin: map[string]string{}, Builds: map[string]result.Build{}}
+	if err := findFiles(spec, &facts); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUsage, err)
 	}
-	build.Programs = worktree.ProgramDigests(commands(spec), su.root, value(s.Environ, "PATH"))
+	facts.Missing = func(e *plan.Exec, program string) bool {
+		_, err := worktree.FindProgram(program, su.root, e.Cwd, s.path(e))
+		return err != nil
+	}
+	build.Programs = worktree.ProgramDigests(s.commands(spec, su.root), su.root)
 	facts.Builds[result.BuildHead] = build
 	facts.Seed = drawSeed(o.Seed)
 	p, err := plan.Make(spec, facts)
@@ -84,27 +87,32 @@ func (t *tail) Write(p []byte) (int, error) {
 
 func (t *tail) text() string {
 	b := t.b[max(0, len(t.b)-buildTail):]
-	return strings.TrimSpace(strings.ToValidUTF8(string(bytes.TrimSpace(b)), "?"))
+	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
+	for i := range lines {
+		lines[i] = Visible(strings.ReplaceAll(strings.TrimRight(lines[i], "\r"), "\t", "  "))
+	}
+	return strings.Join(lines, "\n")
 }
 
-// commands are all argument lists whose files identify the build.
-func commands(spec *plan.Suite) [][]string {
-	var out [][]string
-	for i := range spec.Benchmarks {
-		b := &spec.Benchmarks[i]
-		out = append(out, b.Exec.Argv, b.Exec.Prepare)
-		for _, v := range b.Variants {
-			if v.Path != "" {
-				out = append(out, []string{v.Path})
-			}
-		}
+// commands are all commands whose files identify the build, those of variants too.
+func (s Shell) commands(spec *plan.Suite, root string) []worktree.Command {
+	var out []worktree.Command
+	execs := plan.Execs(spec, root)
+	for i := range execs {
+		e, path := &execs[i], s.path(&execs[i])
+		out = append(out, worktree.Command{Argv: e.Argv, Shell: e.Shell, Cwd: e.Cwd, Path: path},
+			worktree.Command{Argv: e.Prepare, Shell: e.PrepareSh, Cwd: e.Cwd, Path: path})
 	}
 	return out
 }
 
-// findInputs lists and hashes the files that the suite names, and asks which
-// programs are there.
-func findInputs(spec *plan.Suite, f *plan.Facts) error {
+// path is the PATH that a command gets.
+func (s Shell) path(e *plan.Exec) string {
+	return value(measure.Environ(s.Environ, e.Env, nil), "PATH")
+}
+
+// findFiles lists and hashes the files that the suite names.
+func findFiles(spec *plan.Suite, f *plan.Facts) error {
 	for i := range spec.Benchmarks {
 		b := &spec.Benchmarks[i]
 		if b.Inputs != nil {
@@ -125,28 +133,21 @@ func findInputs(spec *plan.Suite, f *plan.Facts) error {
 			}
 			f.Stdin[in] = digest
 		}
-		needed := slices.Clone(b.Exec.Requires)
-		for _, v := range b.Variants {
-			needed = append(needed, v.Requires...)
-		}
-		for _, program := range needed {
-			if _, err := exec.LookPath(program); err != nil {
-				f.Missing[program] = true
-			}
-		}
 	}
 	return nil
 }
 
 // glob lists the regular files that patterns match, each once, under the name
-// that its pattern gives it.
+// that its pattern gives it. What perfweir itself left below root is no input:
+// the next session would have other cells.
 func glob(root string, patterns []string) ([]plan.InputFile, error) {
 	var out []plan.InputFile
 	seen := map[string]bool{}
+	own := ownFolders{root: root, known: map[string]bool{root: false}}
 	for _, pattern := range patterns {
 		abs := pattern
 		if !filepath.IsAbs(pattern) {
-			abs = filepath.Join(root, pattern)
+			abs = filepath.Join(result.QuoteName(root), pattern)
 		}
 		matches, err := doublestar.FilepathGlob(abs, doublestar.WithFilesOnly(), doublestar.WithFailOnIOErrors())
 		if err != nil {
@@ -154,18 +155,45 @@ func glob(root string, patterns []string) ([]plan.InputFile, error) {
 		}
 		slices.Sort(matches)
 		for _, m := range matches {
-			if seen[m] {
+			if seen[m] || own.has(filepath.Dir(m)) {
 				continue
 			}
 			seen[m] = true
 			digest, err := fileDigest(m)
 			if err != nil {
-				return nil, err
+				return nil, fmt.Errorf("input of %s: %w: remove it, or narrow the glob", pattern, err)
 			}
-			out = append(out, plan.InputFile{Name: filepath.ToSlash(plan.InputName(abs, m)), Path: m, Digest: digest})
+			out = append(out, plan.InputFile{Name: inputName(root, pattern, m), Path: m, Digest: digest})
 		}
 	}
 	return out, nil
+}
+
+// inputName names a file by its pattern as written: the suite's own folder may
+// have a name that a glob would read as more.
+func inputName(root, pattern, file string) string {
+	if !filepath.IsAbs(pattern) {
+		if rel, err := filepath.Rel(root, file); err == nil {
+			file = rel
+		}
+	}
+	return filepath.ToSlash(plan.InputName(pattern, file))
+}
+
+// ownFolders tells what is below an output folder or a desk's folder.
+type ownFolders struct {
+	root  string
+	known map[string]bool
+}
+
+func (o *ownFolders) has(dir string) bool {
+	own, known := o.known[dir]
+	if !known {
+		parent := filepath.Dir(dir)
+		own = parent != dir && (filepath.Base(dir) == DeskFolder || durable.IsOurs(dir) || o.has(parent))
+		o.known[dir] = own
+	}
+	return own
 }
 
 func fileDigest(path string) (string, error) {

@@ -130,10 +130,10 @@ func (s Shell) ListBaseline(o Options, w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	for _, st := range b.Sessions {
 		commit := st.Doc.Builds[result.BuildHead].Commit
-		fmt.Fprintf(t, "taken\t%s\t%s\t%s\t%.12s\n", st.File, st.Session().StartedAt.Format("2006-01-02 15:04"), st.Session().Machine, commit)
+		fmt.Fprintf(t, "taken\t%s\t%s\t%s\t%.12s\n", Visible(st.File), st.Session().StartedAt.Format("2006-01-02 15:04"), Visible(st.Session().Machine), Visible(commit))
 	}
 	for _, r := range b.Rejected {
-		fmt.Fprintf(t, "rejected\t%s\t%s\n", r.Candidate, r.Why)
+		fmt.Fprintf(t, "rejected\t%s\t%s\n", Visible(r.Candidate), Visible(r.Why))
 	}
 	if err := t.Flush(); err != nil {
 		return err

@@ -1,7 +1,7 @@
 package flow
 
 import (
-	"fmt"
+	"errors"
 	"io"
 
 	"github.com/perfweir/perfweir/baseline"
@@ -21,14 +21,33 @@ func (s Shell) judgeAndTell(su *suite, out *output, doc *result.Document, b *bas
 	if err != nil {
 		return nil, err
 	}
-	if err := out.write(durable.Verdict, func(w io.Writer) error { return verdict.Encode(w, v) }); err != nil {
-		return nil, err
+	return v, out.writeAll(append(documentsOf(v, doc, b), reportsOf(v, doc)...))
+}
+
+// writing is one file of an output folder.
+type writing struct {
+	name string
+	to   func(io.Writer) error
+}
+
+func documentsOf(v *verdict.Document, doc *result.Document, b *baseline.Baseline) []writing {
+	return []writing{
+		{durable.Verdict, func(w io.Writer) error { return verdict.Encode(w, v) }},
+		{durable.Exhibits, func(w io.Writer) error {
+			ex := exhibit.Build(doc, references(b), v, exhibit.DefaultStrips)
+			return exhibit.Encode(w, &ex)
+		}},
 	}
-	ex := exhibit.Build(doc, references(b), v, exhibit.DefaultStrips)
-	if err := out.write(durable.Exhibits, func(w io.Writer) error { return exhibit.Encode(w, &ex) }); err != nil {
-		return nil, err
+}
+
+func reportsOf(v *verdict.Document, doc *result.Document) []writing {
+	opts := report.Options{Full: FindingsFile}
+	return []writing{
+		{durable.Report, func(w io.Writer) error { return report.Markdown(w, v, opts) }},
+		{durable.JUnit, func(w io.Writer) error { return report.JUnit(w, v, opts) }},
+		{durable.Findings, func(w io.Writer) error { return report.FindingsCSV(w, v, opts) }},
+		{durable.Measurements, func(w io.Writer) error { return report.MeasurementsCSV(w, doc) }},
 	}
-	return v, out.render(v, doc)
 }
 
 func references(b *baseline.Baseline) []exhibit.Reference {
@@ -42,27 +61,12 @@ func references(b *baseline.Baseline) []exhibit.Reference {
 	return refs
 }
 
-// render writes every report. They are independent: a format that fails does
+// writeAll writes files side by side. They are independent: one that fails does
 // not keep the others from being written.
-func (o *output) render(v *verdict.Document, doc *result.Document) error {
-	opts := report.Options{Full: FindingsFile}
-	jobs := []struct {
-		name string
-		to   func(io.Writer) error
-	}{
-		{durable.Report, func(w io.Writer) error { return report.Markdown(w, v, opts) }},
-		{durable.JUnit, func(w io.Writer) error { return report.JUnit(w, v, opts) }},
-		{durable.Findings, func(w io.Writer) error { return report.FindingsCSV(w, v, opts) }},
-		{durable.Measurements, func(w io.Writer) error { return report.MeasurementsCSV(w, doc) }},
-	}
-	errs := make([]error, len(jobs))
-	each(len(jobs), func(i int) { errs[i] = o.write(jobs[i].name, jobs[i].to) })
-	for i, err := range errs {
-		if err != nil {
-			return fmt.Errorf("report %s: %w", jobs[i].name, err)
-		}
-	}
-	return nil
+func (o *output) writeAll(files []writing) error {
+	errs := make([]error, len(files))
+	each(len(files), func(i int) { errs[i] = o.write(files[i].name, files[i].to) })
+	return errors.Join(errs...)
 }
 
 // Report renders the reports of a folder again, from its documents.
@@ -80,5 +84,5 @@ func (s Shell) Report(dir string) (*verdict.Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	return v, out.render(v, doc)
+	return v, out.writeAll(reportsOf(v, doc))
 }

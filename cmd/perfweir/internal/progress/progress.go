@@ -5,7 +5,6 @@ package progress
 import (
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/perfweir/perfweir/cmd/perfweir/internal/flow"
@@ -73,15 +72,10 @@ func (d *Drawer) left(p flow.Progress, now time.Time) string {
 	return fmt.Sprintf(", about %s left", left.Round(time.Second))
 }
 
-// visible keeps what the code under test chose from driving the terminal.
+// visible is a text as it may be drawn: nothing that drives the terminal, bounded.
 func visible(s string) string {
 	const most = 200
-	s = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
-			return '?'
-		}
-		return r
-	}, strings.ToValidUTF8(s, "?"))
+	s = flow.Visible(s)
 	if r := []rune(s); len(r) > most {
 		s = string(r[:most]) + "…"
 	}
