@@ -49,3 +49,20 @@ check_vulnerabilities() {
 	fi
 	echo "vulnerabilities called: ${found:-none}; each is answered for in .ci/known-vulnerabilities"
 }
+
+# as_nobody PACKAGE TEST: runs a test that root cannot, as a user without rights.
+as_nobody() {
+	local dir
+	dir=$(mktemp -d)
+	go test -c -o "$dir/test" "$1"
+	chmod 755 "$dir" "$dir/test"
+	mkdir -m 1777 "$dir/tmp"
+	if [ "$(id -u)" -eq 0 ]; then
+		(cd "$dir" && TMPDIR="$dir/tmp" setpriv --reuid=65534 --regid=65534 --clear-groups ./test -test.run "$2" -test.v) >"$dir/out" || { cat "$dir/out"; return 1; }
+	else
+		(cd "$dir" && ./test -test.run "$2" -test.v) >"$dir/out" || { cat "$dir/out"; return 1; }
+	fi
+	cat "$dir/out"
+	grep -q -- "--- PASS: $2" "$dir/out" || { echo "$2 did not run" >&2; return 1; }
+	rm -rf "$dir"
+}

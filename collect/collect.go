@@ -26,6 +26,14 @@ type Matrix struct {
 	Runs    string   // folder of the runs' folders, absolute
 	Root    string   // output folder, absolute: folders in the document are relative to it
 	Environ []string // the runner's own environment
+	// Past is what an earlier process journalled of this plan, to go on from;
+	// empty: nothing. Continues is set when the Session is its last one, still on
+	// the same boot of the same machine; else a new session is opened.
+	Past      []journal.Record
+	Continues bool
+	// RetryFailed tries again what went wrong. The crash rate keeps counting
+	// first attempts.
+	RetryFailed bool
 	// Remove removes the folder of a run and what the run left in it; nil is
 	// os.RemoveAll.
 	Remove func(path string) error
@@ -58,50 +66,73 @@ func Collect(ctx context.Context, m Matrix, log Log, do Measure, tell func(Event
 	if m.Remove == nil {
 		m.Remove = os.RemoveAll
 	}
-	c := &collector{m: m, log: log, do: do, tell: tell, latest: make([]float64, len(m.Plan.Cells)), kept: make([]bool, len(m.Plan.Cells)),
-		defs: map[string]result.Metric{}, sources: map[string]*tally{}}
-	if err := log.Append(journal.Record{Session: &m.Session}); err != nil {
-		return err
+	c := &collector{m: m, log: log, do: do, tell: tell, past: newPast(m.Plan, m.Past, !m.Continues), sources: map[string]*tally{}}
+	c.session = c.past.sessions - 1
+	todo := c.past.remaining(m.Plan, m.RetryFailed)
+	if len(todo) == 0 && len(m.Past) > 0 {
+		return nil
+	}
+	if !m.Continues {
+		c.session++
+		if err := log.Append(journal.Record{Session: &m.Session}); err != nil {
+			return err
+		}
 	}
 	interrupted := false
-	for i := range m.Plan.Order.Len() {
-		if ctx.Err() != nil {
-			interrupted = true
+	c.done = m.Plan.Order.Len() - len(todo)
+	for _, i := range todo {
+		if interrupted = ctx.Err() != nil; interrupted {
 			break
 		}
-		status, err := c.run(ctx, i)
+		status, err := c.repeat(ctx, i)
 		if err != nil {
 			return err
 		}
-		interrupted = status == result.Interrupted
-		if interrupted {
+		if interrupted = status == result.Interrupted; interrupted {
 			break
 		}
 	}
-	return log.Append(journal.Record{End: &journal.End{Session: 0, Sources: c.sourceList(), Interrupted: interrupted}})
+	return log.Append(journal.Record{End: &journal.End{Session: c.session, Sources: c.sourceList(), Interrupted: interrupted}})
 }
 
 // collector is the state that lasts from run to run.
 type collector struct {
-	m    Matrix
-	log  Log
-	do   Measure
-	tell func(Event)
-	// latest wall time of a successful run, by cell: what timeouts refer to.
-	latest  []float64
-	kept    []bool // a run's folder of the cell is kept already
-	defs    map[string]result.Metric
+	m       Matrix
+	log     Log
+	do      Measure
+	tell    func(Event)
+	past    past // of earlier processes and of this one
+	session int  // index of the current session
+	done    int  // entries of the order
 	sources map[string]*tally
 	order   []string // names of sources, as they first came
 }
 
-func (c *collector) run(ctx context.Context, i int) (result.Status, error) {
+// repeat does one entry of the order: a run, and again while it is invalid and
+// the limit allows. Each attempt is journalled before the next one starts.
+func (c *collector) repeat(ctx context.Context, i int) (result.Status, error) {
+	r := c.m.Plan.Order.At(i)
+	c.done++
+	for again := 0; ; again++ {
+		out, err := c.run(ctx, i)
+		valid := out.Detail.Valid == nil || *out.Detail.Valid
+		if err != nil || valid || r.Repeat == 0 || out.Status == result.Interrupted || again == c.m.Plan.Limits.Retries || ctx.Err() != nil {
+			return out.Status, err
+		}
+	}
+}
+
+func (c *collector) run(ctx context.Context, i int) (measure.Outcome, error) {
 	p := c.m.Plan
 	r := p.Order.At(i)
 	cell := &p.Cells[r.Cell]
-	folder := filepath.Join(c.m.Runs, cell.Key, folderName(i, r))
+	attempt := 1
+	if r.Repeat > 0 {
+		attempt = c.past.attempts[repeat{r.Cell, r.Repeat}] + 1
+	}
+	folder := filepath.Join(c.m.Runs, cell.Key, folderName(i, r, attempt))
 	timeout, basis := c.timeout(r.Cell)
-	out := c.do(ctx, measure.Run{Cell: cell, Attempt: 1, Repeat: r.Repeat, Folder: folder, Timeout: seconds(timeout), TimeoutBasis: basis,
+	out := c.do(ctx, measure.Run{Cell: cell, Attempt: attempt, Repeat: r.Repeat, Folder: folder, Timeout: seconds(timeout), TimeoutBasis: basis,
 		Interval: seconds(p.Sampling.Interval), Limits: p.Limits, Environ: c.m.Environ})
 	for _, s := range out.Sources {
 		c.addSource(s)
@@ -109,44 +140,45 @@ func (c *collector) run(ctx context.Context, i int) (result.Status, error) {
 	if err := c.keep(r.Cell, folder, &out); err != nil {
 		out.Detail.Warnings = append(out.Detail.Warnings, err.Error())
 	}
-	if err := c.record(r, &out); err != nil {
-		return out.Status, err
-	}
-	wall := wallTime(&out)
-	if out.Status.OK() && r.Repeat > 0 && !math.IsNaN(wall) {
-		c.latest[r.Cell] = wall
+	if err := c.record(r, attempt, &out); err != nil {
+		return out, err
 	}
 	if c.tell != nil {
-		c.tell(Event{Done: i + 1, Total: p.Order.Len(), Cell: cell, Run: r, Status: out.Status, Detail: out.Detail, Wall: wall, At: out.StartedAt})
+		c.tell(Event{Done: c.done, Total: p.Order.Len(), Cell: cell, Run: r, Status: out.Status, Detail: out.Detail, Wall: wallTime(&out), At: out.StartedAt})
 	}
-	return out.Status, nil
+	return out, nil
 }
 
 // folderName tells repeats from warm-ups, which have no number: theirs is the
 // place in the order.
-func folderName(i int, r plan.Run) string {
+func folderName(i int, r plan.Run, attempt int) string {
 	if r.Repeat == 0 {
 		return fmt.Sprintf("w%d", i+1)
 	}
-	return fmt.Sprintf("r%d.a1", r.Repeat)
+	return fmt.Sprintf("r%d.a%d", r.Repeat, attempt)
 }
 
 func (c *collector) timeout(cell int) (float64, string) {
 	k := &c.m.Plan.Cells[cell]
 	latest := 0.0
 	if ref := c.m.Plan.Reference(cell); ref >= 0 {
-		latest = c.latest[ref]
+		latest = c.past.latest[ref]
 	}
 	return k.Exec.Timeout.Resolve(k.Benchmark, k.Input, latest)
 }
 
-// keep decides what happens to a run's folder: kept for a run that went wrong
-// and for the first good one of each cell, removed otherwise. A folder in which
-// nothing was left is removed always.
+// keep decides what happens to a run's folder: by default kept for a run that
+// went wrong and for the first good one of each cell, removed otherwise. A folder
+// in which nothing was left is removed always.
 func (c *collector) keep(cell int, folder string, out *measure.Outcome) error {
-	wanted := !out.Status.OK() || !c.kept[cell]
+	wanted := !out.Status.OK() || !c.past.kept[cell]
+	switch c.m.Plan.Cells[cell].Exec.Keep {
+	case plan.KeepAlways:
+		wanted = true
+	case plan.KeepNever:
+		wanted = false
+	}
 	if wanted && !empty(folder) {
-		c.kept[cell] = c.kept[cell] || out.Status.OK()
 		if rel, err := filepath.Rel(c.m.Root, folder); err == nil {
 			out.Detail.Folder = filepath.ToSlash(rel)
 		}
@@ -183,18 +215,18 @@ func empty(folder string) bool {
 }
 
 // record journals a run, its metrics' definitions first.
-func (c *collector) record(r plan.Run, out *measure.Outcome) error {
+func (c *collector) record(r plan.Run, attempt int, out *measure.Outcome) error {
 	fresh := map[string]result.Metric{}
-	rec := journal.Run{Cell: r.Cell, Repeat: r.Repeat, Attempt: 1, Look: r.Look, Block: r.Block, Slot: r.Slot,
+	rec := journal.Run{Cell: r.Cell, Repeat: r.Repeat, Attempt: attempt, Look: r.Look, Block: r.Block, Slot: r.Slot, Session: c.session,
 		Start: out.StartedAt.Sub(c.m.Session.StartedAt).Seconds(), Status: out.Status, Detail: out.Detail}
 	for _, m := range out.Measurements {
-		def, known := c.defs[m.Metric]
+		def, known := c.past.defs[m.Metric]
 		if !known {
 			def = m.Def
 			if own, ok := c.m.Plan.Metrics[m.Metric]; ok {
 				def = own // the suite says what its program's metric means
 			}
-			fresh[m.Metric], c.defs[m.Metric] = def, def
+			fresh[m.Metric], c.past.defs[m.Metric] = def, def
 		}
 		if def.Unit != m.Def.Unit || def.Per != m.Def.Per {
 			// One name for two things; what defined it first holds.
@@ -208,7 +240,11 @@ func (c *collector) record(r plan.Run, out *measure.Outcome) error {
 			return err
 		}
 	}
-	return c.log.Append(journal.Record{Run: &rec})
+	if err := c.log.Append(journal.Record{Run: &rec}); err != nil {
+		return err
+	}
+	c.past.add(&rec)
+	return nil
 }
 
 // inWords is the unit of a definition.

@@ -119,6 +119,13 @@ func (f *folder) finish() error {
 			f.doc.Sessions[i].Interrupted = true
 		}
 	}
+	if f.complete() {
+		// A session that was stopped and whose plan was done later is no
+		// interruption any more.
+		for i := range f.doc.Sessions {
+			f.doc.Sessions[i].Interrupted = false
+		}
+	}
 	builtin := result.Catalogue()
 	f.doc.Cells = make([]result.Cell, len(f.plan.Cells))
 	for i := range f.plan.Cells {
@@ -140,6 +147,22 @@ func (f *folder) finish() error {
 		}
 	}
 	return nil
+}
+
+// complete reports whether every planned repeat was run to its end.
+func (f *folder) complete() bool {
+	for i := range f.plan.Cells {
+		ended := map[int]bool{}
+		for _, r := range f.runs[i] {
+			if r.Repeat > 0 && r.Status != result.Interrupted {
+				ended[r.Repeat] = true
+			}
+		}
+		if len(ended) < f.plan.Cells[i].Repeats {
+			return false
+		}
+	}
+	return true
 }
 
 func cellOf(c *plan.Cell) result.Cell {

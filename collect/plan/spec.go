@@ -31,6 +31,8 @@ type Limits struct {
 	Stdout int64 `json:"stdout,omitempty"` // bytes of stdout and of stderr each kept in a run's folder
 	Out    int64 `json:"out,omitempty"`    // bytes read from one output file
 	Cells  int   `json:"cells,omitempty"`  // cells in a plan
+	// Retries is how often a run that was found invalid is tried again.
+	Retries int `json:"retries,omitempty"`
 }
 
 // Benchmark is a command to measure and how to read it.
@@ -107,8 +109,16 @@ type Exec struct {
 	Expect      []Expect `json:"expect,omitempty"`
 	Read        []Read   `json:"read,omitempty"`
 	UnitsPerRun float64  `json:"units_per_run,omitempty"` // throughput = units / wall_time
+	Keep        string   `json:"keep,omitempty"`          // KeepNever, KeepFailed (also empty), KeepAlways
 	Requires    []string `json:"requires,omitempty"`      // programs that must be found on PATH, else the cell is left out, and said
 }
+
+// What is kept of the runs' folders.
+const (
+	KeepNever  = "never"
+	KeepFailed = "failed" // of runs that went wrong, and of one good run a cell
+	KeepAlways = "always"
+)
 
 // Cooldown is how the machine rests before a run.
 type Cooldown struct {

@@ -83,8 +83,9 @@ type Session struct {
 	ID          string       `json:"id"` // ULID
 	Machine     string       `json:"machine"`
 	StartedAt   time.Time    `json:"started_at"`
-	Origin      string       `json:"origin"`     // "run", "import"
-	Replicates  string       `json:"replicates"` // ReplicatesProcess or ReplicatesWithinProcess
+	Boot        string       `json:"boot,omitempty"` // tells boots of the machine apart; no meaning beyond
+	Origin      string       `json:"origin"`         // "run", "import"
+	Replicates  string       `json:"replicates"`     // ReplicatesProcess or ReplicatesWithinProcess
 	LaunchFloor int64        `json:"launch_floor,omitempty"`
 	WorkflowRun *WorkflowRun `json:"workflow_run,omitempty"`
 	Host        Host         `json:"host"`

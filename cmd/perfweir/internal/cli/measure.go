@@ -16,6 +16,8 @@ func measuring(cmd *cobra.Command, o *flow.Options) {
 	f.StringVarP(&o.Config, "config", "c", defaultConfig, "suite file")
 	f.StringVarP(&o.Out, "out", "o", defaultOut, "output folder")
 	f.BoolVar(&o.Fresh, "fresh", false, "remove what an earlier run left in the output folder")
+	f.BoolVar(&o.Resume, "resume", false, "go on with what an earlier run left: missing, interrupted and invalid runs")
+	f.BoolVar(&o.RetryFailed, "retry-failed", false, "with --resume: also try again what went wrong; the crash rate keeps counting first attempts")
 	f.StringVar(&o.Cells, "cells", "", "only cells that this glob selects: 'encode/**'")
 	f.IntVar(&o.Repeats, "repeats", 0, "repeats of every cell; 0: as the suite says")
 	f.Uint64("seed", 0, "seed of the order; drawn when not given")

@@ -17,6 +17,7 @@ import (
 const (
 	defaultTimeout   = 3600 // s: long enough for any run that somebody waits for, short enough to end a hang
 	defaultKillAfter = 2    // s
+	defaultRetries   = 2    // of a run that was found invalid
 	// A relative budget on a noisy metric needs repeats; ten on either side can
 	// reach a corrected level (docs/statistics.md).
 	defaultRepeats = 10
@@ -201,6 +202,7 @@ func (c *checker) exec(b *bench) plan.Exec {
 	x := plan.Exec{
 		Cwd: f.Cwd.text, Stdin: f.Stdin.text, Env: c.env(&f.Env),
 		Window:      f.Window.s,
+		Keep:        f.Keep.text,
 		KillAfter:   orDefault(f.KillAfter.given(), f.KillAfter.s, defaultKillAfter),
 		UnitsPerRun: f.UnitsPerRun.v, Requires: texts(f.Requires.items),
 	}

@@ -65,9 +65,10 @@ func (c *checker) file(data []byte) *File {
 	out.Suite.Sampling.Interval = orDefault(c.f.Sampling.Interval.given(), c.f.Sampling.Interval.s, defaultInterval)
 	l := &c.f.Limits
 	out.Suite.Limits = plan.Limits{
-		Stdout: orDefault(l.Stdout.given(), l.Stdout.bytes, defaultStdout),
-		Out:    orDefault(l.Out.given(), l.Out.bytes, defaultOut),
-		Cells:  orDefault(l.Cells.given(), l.Cells.n, defaultCells),
+		Stdout:  orDefault(l.Stdout.given(), l.Stdout.bytes, defaultStdout),
+		Out:     orDefault(l.Out.given(), l.Out.bytes, defaultOut),
+		Cells:   orDefault(l.Cells.given(), l.Cells.n, defaultCells),
+		Retries: orDefault(l.Retries.given(), l.Retries.n, defaultRetries),
 	}
 	out.Gate = c.gate()
 	out.Baseline = c.baseline()

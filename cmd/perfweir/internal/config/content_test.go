@@ -36,7 +36,7 @@ func TestDefaultsOfTheFile(t *testing.T) {
 	}})
 	equal(t, "baseline", f.Baseline, baseline.Policy{From: "folder", Sessions: 10, MinSessions: 5})
 	equal(t, "sampling", f.Suite.Sampling, plan.Sampling{Interval: 0.1})
-	equal(t, "limits", f.Suite.Limits, plan.Limits{Stdout: 64 << 20, Out: 4 << 30, Cells: 10000})
+	equal(t, "limits", f.Suite.Limits, plan.Limits{Stdout: 64 << 20, Out: 4 << 30, Cells: 10000, Retries: 2})
 	equal(t, "benchmark", f.Suite.Benchmarks, []plan.Benchmark{{
 		Name: "a", Repeats: 1, Exec: plan.Exec{Argv: []string{"a"}, Timeout: plan.Timeout{Fixed: 3600}, KillAfter: 2},
 	}})

@@ -37,6 +37,7 @@ type inheritable struct {
 	Warmups     integer        `key:"warmups" min:"0" max:"1000" doc:"Runs before the first repeat that are not judged. The default is 0."`
 	Repeats     repeats        `key:"repeats" min:"1" max:"10000" doc:"Runs a cell. The default is 10 where a relative budget is on a noisy or tail metric, else 1."`
 	UnitsPerRun number         `key:"units_per_run" doc:"Units of work in a run; throughput is this by wall_time."`
+	Keep        str            `key:"keep" enum:"never,failed,always" doc:"Which runs' folders are kept: failed (the default) keeps those that went wrong and one good one a cell."`
 	Requires    list[str]      `key:"requires" doc:"Programs that must be found on PATH, else the cells are left out, and said."`
 	Read        list[readFile] `key:"read" doc:"How to read what a run printed or left."`
 
@@ -46,7 +47,6 @@ type inheritable struct {
 	Phases    later `key:"phases"`
 	Platforms later `key:"platforms"`
 	Linger    later `key:"linger"`
-	Keep      later `key:"keep"`
 	PowerMode later `key:"power_mode"`
 }
 
@@ -210,9 +210,10 @@ type samplingFile struct {
 }
 
 type limitsFile struct {
-	mark   `what:"limits"`
-	Stdout size    `key:"stdout" doc:"Bytes of stdout and of stderr that are kept of each run. The default is 64MiB."`
-	Out    size    `key:"out" doc:"Bytes that are read of one output file. The default is 4GiB."`
-	Cells  integer `key:"cells" min:"1" max:"1000000" doc:"Cells in a plan. The default is 10000."`
-	Time   later   `key:"time"`
+	mark    `what:"limits"`
+	Stdout  size    `key:"stdout" doc:"Bytes of stdout and of stderr that are kept of each run. The default is 64MiB."`
+	Out     size    `key:"out" doc:"Bytes that are read of one output file. The default is 4GiB."`
+	Cells   integer `key:"cells" min:"1" max:"1000000" doc:"Cells in a plan. The default is 10000."`
+	Retries integer `key:"retries" min:"0" max:"100" doc:"How often a run that was found invalid is tried again. The default is 2."`
+	Time    later   `key:"time"`
 }

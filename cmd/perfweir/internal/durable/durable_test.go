@@ -5,10 +5,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 func put(t *testing.T, dir string, names ...string) {
@@ -84,6 +87,30 @@ func TestOneWriter(t *testing.T) {
 	l, err = Acquire(dir, time.Unix(9, 0))
 	if err != nil {
 		t.Fatal("a released lock is still held:", err)
+	}
+	l.Release()
+}
+
+// TestLockOfADeadOwner: what a killed runner had started holds its lock for a
+// moment; that is waited for.
+func TestLockOfADeadOwner(t *testing.T) {
+	dir := t.TempDir()
+	gone := exec.Command("true")
+	if err := gone.Run(); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Create(filepath.Join(dir, LockName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(f, "process %d since 1970-01-01T00:00:00Z\n", gone.Process.Pid)
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(100*time.Millisecond, func() { f.Close() })
+	l, err := Acquire(dir, time.Unix(0, 0))
+	if err != nil {
+		t.Fatal(err)
 	}
 	l.Release()
 }

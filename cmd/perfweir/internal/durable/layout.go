@@ -80,7 +80,7 @@ func usable(dir string, fresh bool) (mine []string, err error) {
 		name := append(foreign, mine...)[0]
 		return nil, fmt.Errorf("output folder %s: it holds %s and is not an output folder of perfweir: name another with -o", dir, name)
 	case !fresh && len(mine) > 0:
-		return nil, fmt.Errorf("output folder %s: %w: --fresh removes it, -o names another", dir, ErrNotEmpty)
+		return nil, fmt.Errorf("output folder %s: %w: --resume goes on with it, --fresh removes it, -o names another", dir, ErrNotEmpty)
 	}
 	return mine, nil
 }

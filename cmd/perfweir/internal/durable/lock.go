@@ -30,7 +30,7 @@ func Acquire(dir string, now time.Time) (*Lock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lock %s: %w", dir, err)
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+	if err := flock(f); err != nil {
 		defer f.Close()
 		if errors.Is(err, unix.EWOULDBLOCK) {
 			return nil, fmt.Errorf("lock %s: %w%s", dir, ErrLocked, holder(f))
@@ -47,6 +47,35 @@ func Acquire(dir string, now time.Time) (*Lock, error) {
 		}
 	}
 	return &Lock{f}, nil
+}
+
+// lockPatience is how long a lock whose owner is dead is tried again: what a
+// killed runner had started is ended within a second, and holds it until then.
+const (
+	lockPatience = 5 * time.Second
+	lockPause    = 20 * time.Millisecond
+)
+
+func flock(f *os.File) error {
+	for waited := time.Duration(0); ; waited += lockPause {
+		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if !errors.Is(err, unix.EWOULDBLOCK) || waited >= lockPatience || ownerAlive(f) {
+			return err
+		}
+		time.Sleep(lockPause)
+	}
+}
+
+// ownerAlive reports whether the process that the lock's note names is there; one
+// that cannot be told is taken for alive.
+func ownerAlive(f *os.File) bool {
+	var pid int
+	note := make([]byte, 100)
+	n, _ := f.ReadAt(note, 0)
+	if _, err := fmt.Sscanf(string(note[:n]), "process %d since", &pid); err != nil || pid <= 0 {
+		return true
+	}
+	return !errors.Is(unix.Kill(pid, 0), unix.ESRCH)
 }
 
 func holder(f *os.File) string {

@@ -20,22 +20,16 @@ func (s Shell) CI(ctx context.Context, o Options) (*verdict.Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := s.open(o)
+	out, m, err := s.start(ctx, su, o)
 	if err != nil {
 		return nil, err
 	}
 	defer out.close()
-	p, err := s.plan(ctx, su, o)
-	if err != nil {
-		return nil, err
-	}
-	s.announce(su, p)
-	session := s.session()
+	s.announce(su, m.plan)
 	// Before the first command runs: what it compares with cannot be changed by it.
-	b := su.baseline(o, baseline.Want{Suite: p.Suite.Name, Host: session.Host, StartedAt: session.StartedAt,
-		Sessions: map[string]bool{session.ID: true}})
+	b := su.baseline(o, m.want())
 	s.sayBaseline(b)
-	doc, err := s.alone(ctx, su, func() (*result.Document, error) { return s.measure(ctx, out, p, session) })
+	doc, err := s.alone(ctx, su, func() (*result.Document, error) { return s.measure(ctx, out, m) })
 	if err != nil {
 		return nil, err
 	}
@@ -70,17 +64,13 @@ func (s Shell) Run(ctx context.Context, o Options) (*result.Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := s.open(o)
+	out, m, err := s.start(ctx, su, o)
 	if err != nil {
 		return nil, err
 	}
 	defer out.close()
-	p, err := s.plan(ctx, su, o)
-	if err != nil {
-		return nil, err
-	}
-	s.announce(su, p)
-	return s.alone(ctx, su, func() (*result.Document, error) { return s.measure(ctx, out, p, s.session()) })
+	s.announce(su, m.plan)
+	return s.alone(ctx, su, func() (*result.Document, error) { return s.measure(ctx, out, m) })
 }
 
 // DryRun prints what would run; it runs nothing but the build.

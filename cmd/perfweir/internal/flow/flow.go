@@ -47,13 +47,16 @@ func plural(n int, word string) string {
 
 // Options are what a user said on the command line.
 type Options struct {
-	Config   string  // suite file
-	Out      string  // output folder
-	Fresh    bool    // remove what an earlier run left in Out
-	Cells    string  // glob
-	Repeats  int     // 0: as the suite says
-	Seed     *uint64 // nil: drawn
-	Baseline string  // folder or file; empty: the suite's
+	Config string // suite file
+	Out    string // output folder
+	Fresh  bool   // remove what an earlier run left in Out
+	Resume bool   // go on with what an earlier run left there
+	// RetryFailed tries again what went wrong; with Resume.
+	RetryFailed bool
+	Cells       string  // glob
+	Repeats     int     // 0: as the suite says
+	Seed        *uint64 // nil: drawn
+	Baseline    string  // folder or file; empty: the suite's
 }
 
 // suite is a suite file that was read, with the places around it.

@@ -37,42 +37,56 @@ func (s Shell) session() result.Session {
 		ID:         ulid.MustNew(ulid.Timestamp(now), crand.Reader).String(),
 		Machine:    host.Machine(func(name string) string { return value(s.Environ, name) }),
 		StartedAt:  now,
+		Boot:       host.Boot("/"),
 		Origin:     "run",
 		Replicates: result.ReplicatesProcess,
 		Host:       host.Fingerprint("/"),
 	}
 }
 
-// measure writes the plan, executes it and writes the results. When ctx ends in
-// the middle, what was measured so far is written all the same.
-func (s Shell) measure(ctx context.Context, out *output, p *plan.Plan, session result.Session) (*result.Document, error) {
-	if err := checkFolder(out.dir, p); err != nil {
-		return nil, err
-	}
-	if err := out.write(durable.Plan, func(w io.Writer) error { return plan.Encode(w, p) }); err != nil {
+// measure executes the plan, or what is left of it, and writes the results. When
+// ctx ends in the middle, what was measured so far is written all the same.
+func (s Shell) measure(ctx context.Context, out *output, m *matrix) (*result.Document, error) {
+	if err := s.openJournal(out, m); err != nil {
 		return nil, err
 	}
 	log, err := os.OpenFile(out.path(durable.RunLog), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
+		m.log.Close()
 		return nil, fmt.Errorf("open run log: %w", err)
 	}
 	defer log.Close()
-	j, err := journal.Create(out.path(durable.Journal), p.Digest)
-	if err != nil {
-		return nil, err
-	}
 	if load, ok := host.ReadLoad("/"); ok && load.Note() != "" {
 		s.say("warning: %s", load.Note())
 	}
-	m := collect.Matrix{Plan: p, Session: session, Root: out.dir, Runs: out.path(durable.Runs), Environ: s.Environ, Remove: durable.RemoveAll}
-	err = collect.Collect(ctx, m, j, onThisMachine(), func(e collect.Event) { s.tellRun(log, e) })
-	if cerr := j.Close(); err == nil {
+	err = collect.Collect(ctx, collect.Matrix{
+		Plan: m.plan, Session: m.session, Root: out.dir, Runs: out.path(durable.Runs), Environ: s.Environ, Remove: durable.RemoveAll,
+		Past: m.past, Continues: m.continues, RetryFailed: m.retryFailed,
+	}, m.log, onThisMachine(), func(e collect.Event) { s.tellRun(log, e) })
+	if cerr := m.log.Close(); err == nil {
 		err = cerr
 	}
 	if err != nil {
 		return nil, err
 	}
-	return s.fold(out, p)
+	return s.fold(out, m.plan)
+}
+
+// openJournal writes the plan, and then begins its journal; a resumed one is
+// open already. The journal is last: a folder without one has run nothing.
+func (s Shell) openJournal(out *output, m *matrix) error {
+	if m.log != nil {
+		return nil
+	}
+	if err := checkFolder(out.dir, m.plan); err != nil {
+		return err
+	}
+	if err := out.write(durable.Plan, func(w io.Writer) error { return plan.Encode(w, m.plan) }); err != nil {
+		return err
+	}
+	log, err := journal.Create(out.path(durable.Journal), m.plan.Digest)
+	m.log = log
+	return err
 }
 
 // fold makes the results document of the journal on disk: what was written is

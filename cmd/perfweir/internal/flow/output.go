@@ -41,6 +41,10 @@ func (s Shell) open(o Options) (*output, error) {
 
 // reopen locks a folder that holds results already.
 func (s Shell) reopen(dir string) (*output, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("find output folder %s: %w", dir, err)
+	}
 	if !durable.IsOurs(dir) {
 		return nil, fmt.Errorf("%w: %s holds no results: want the output folder of `perfweir ci` or `perfweir run`", ErrUsage, dir)
 	}

@@ -1,0 +1,156 @@
+package flow
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/perfweir/perfweir/baseline"
+	"github.com/perfweir/perfweir/cmd/perfweir/internal/durable"
+	"github.com/perfweir/perfweir/collect/journal"
+	"github.com/perfweir/perfweir/collect/launch"
+	"github.com/perfweir/perfweir/collect/plan"
+	"github.com/perfweir/perfweir/collect/result"
+)
+
+// matrix is what is measured: a plan, and what an earlier process did of it.
+type matrix struct {
+	plan      *plan.Plan
+	session   result.Session
+	past      []journal.Record // empty: nothing was done yet
+	continues bool             // session is the journal's last one
+	log       *journal.Writer  // open when there is a past
+	// retryFailed tries again what went wrong.
+	retryFailed bool
+}
+
+// want is what the matrix needs a baseline to be.
+func (m *matrix) want() baseline.Want {
+	w := baseline.Want{Suite: m.plan.Suite.Name, Host: m.session.Host, StartedAt: m.session.StartedAt,
+		Sessions: map[string]bool{m.session.ID: true}}
+	first := true
+	for _, r := range m.past {
+		if r.Session == nil {
+			continue
+		}
+		w.Sessions[r.Session.ID] = true
+		if first { // as the document's own: ages are counted from its first session
+			w.StartedAt, first = r.Session.StartedAt, false
+		}
+	}
+	return w
+}
+
+// start opens the output folder and plans: anew, or going on with what is there.
+func (s Shell) start(ctx context.Context, su *suite, o Options) (*output, *matrix, error) {
+	if !o.Resume {
+		if o.RetryFailed {
+			return nil, nil, fmt.Errorf("%w: --retry-failed goes with --resume", ErrUsage)
+		}
+		return s.begin(ctx, su, o)
+	}
+	if o.Fresh {
+		return nil, nil, fmt.Errorf("%w: --fresh removes what --resume would go on with: choose one", ErrUsage)
+	}
+	return s.resume(ctx, su, o)
+}
+
+func (s Shell) begin(ctx context.Context, su *suite, o Options) (*output, *matrix, error) {
+	out, err := s.open(o)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := s.plan(ctx, su, o)
+	if err != nil {
+		out.close()
+		return nil, nil, err
+	}
+	return out, &matrix{plan: p, session: s.session()}, nil
+}
+
+// resume goes on with the folder's plan, which must still be the suite's.
+func (s Shell) resume(ctx context.Context, su *suite, o Options) (*output, *matrix, error) {
+	out, err := s.reopen(o.Out)
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := s.goOn(ctx, su, o, out)
+	if err != nil {
+		out.close()
+		return nil, nil, err
+	}
+	return out, m, nil
+}
+
+func (s Shell) goOn(ctx context.Context, su *suite, o Options, out *output) (*matrix, error) {
+	old, err := decode(out.path(durable.Plan), plan.Decode)
+	if err != nil {
+		return nil, err
+	}
+	ended, err := launch.EndMarked("PERFWEIR_OUT", out.path(durable.Runs)+"/")
+	if err != nil {
+		return nil, fmt.Errorf("resume: end what the earlier run left: %w", err)
+	}
+	if len(ended) > 0 {
+		s.say("ended what the earlier run left: %s", strings.Join(ended, ", "))
+	}
+	if o.Cells != "" && o.Cells != old.Selection {
+		return nil, fmt.Errorf("%w: resume: the plan was made with --cells %q", ErrUsage, old.Selection)
+	}
+	o.Cells, o.Seed = old.Selection, &old.Seed
+	p, err := s.plan(ctx, su, o)
+	if err != nil {
+		return nil, err
+	}
+	if p.Digest != old.Digest {
+		return nil, fmt.Errorf("%w: resume: %s; --fresh starts anew", ErrUsage, strings.Join(plan.Differences(old, p), "; "))
+	}
+	log, rec, err := journal.Open(out.path(durable.Journal))
+	if err != nil {
+		return nil, err
+	}
+	if rec.Dropped > 0 {
+		s.say("the journal ended in the middle of a record: %d bytes were cut off, that run is done again", rec.Dropped)
+	}
+	m := &matrix{plan: p, session: s.session(), past: rec.Records, log: log, retryFailed: o.RetryFailed}
+	if err := m.place(); err != nil {
+		log.Close()
+		return nil, err
+	}
+	s.sayResumed(m)
+	return m, nil
+}
+
+// place decides which session the runs to come belong to: the last one where
+// machine and boot are the same, else a new one in the same document. Another
+// machine's numbers have no place in it.
+func (m *matrix) place() error {
+	for _, r := range slices.Backward(m.past) {
+		if r.Session == nil {
+			continue
+		}
+		if diff := baseline.HostDifference(m.session.Host, r.Session.Host); diff != "" {
+			return fmt.Errorf("%w: resume: the folder was measured on another machine (%s); choose another -o", ErrUsage, diff)
+		}
+		if r.Session.Boot == m.session.Boot && m.session.Boot != "" {
+			m.session, m.continues = *r.Session, true
+		}
+		return nil
+	}
+	return nil
+}
+
+func (s Shell) sayResumed(m *matrix) {
+	runs := 0
+	for _, r := range m.past {
+		if r.Run != nil && r.Run.Repeat > 0 {
+			runs++
+		}
+	}
+	where := "in a new session: the machine was started again since"
+	if m.continues {
+		where = "in session " + m.session.ID
+	}
+	s.say("resume: %s in the journal, going on %s", plural(runs, "run"), where)
+}
