@@ -112,7 +112,8 @@ type Exit struct {
 	// so it starts at the mark of whoever started the command, which is Floor: a
 	// value that is not above Floor means "at most Floor". With Floor 0 the command
 	// was started by this program, whose mark is not known, and MaxRSS says no more
-	// than "at most that"; NoLauncher says why.
+	// than "at most that"; NoLauncher says why. Since Linux 6.2 the kernel itself
+	// may lack up to some 32 pages for each CPU that a process ran on.
 	MaxRSS     int64
 	Floor      int64
 	NoLauncher string

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -140,8 +142,28 @@ func (k *link) hello() error {
 	case r.Kind != tellHello || r.Version != wireVersion:
 		return fmt.Errorf("it speaks version %d, want %d", r.Version, wireVersion)
 	}
-	k.floor, k.own = r.Floor*1024, r.Own
+	k.floor, k.own = max(r.Floor*1024, highWater(k.proc.Pid)), r.Own
 	return k.conn.SetReadDeadline(time.Time{})
+}
+
+// highWater is the VmHWM of a process in bytes; 0 when it cannot be read. Since
+// Linux 6.2 a process's pages are counted on each CPU and added up in steps of 32
+// or more, so that ru_maxrss of one with a few pages is 0, while this file has the
+// exact sum again since 6.16.
+func highWater(pid int) int64 {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			kib, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 10, 64)
+			if err == nil {
+				return kib * 1024
+			}
+		}
+	}
+	return 0
 }
 
 func (k *link) receive() (report, error) {

@@ -202,6 +202,7 @@ func (c *checker) exec(b *bench) plan.Exec {
 		Cwd: f.Cwd.text, Stdin: f.Stdin.text, Env: c.env(&f.Env),
 		Window:      f.Window.s,
 		KillAfter:   orDefault(f.KillAfter.given(), f.KillAfter.s, defaultKillAfter),
+		Linger:      f.Linger.s,
 		UnitsPerRun: f.UnitsPerRun.v, Requires: texts(f.Requires.items),
 	}
 	x.Argv, x.Shell = c.command(&f.Run, "run")

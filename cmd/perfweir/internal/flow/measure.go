@@ -16,6 +16,7 @@ import (
 	"github.com/perfweir/perfweir/collect"
 	"github.com/perfweir/perfweir/collect/host"
 	"github.com/perfweir/perfweir/collect/journal"
+	"github.com/perfweir/perfweir/collect/launch"
 	"github.com/perfweir/perfweir/collect/measure"
 	"github.com/perfweir/perfweir/collect/plan"
 	"github.com/perfweir/perfweir/collect/result"
@@ -61,8 +62,15 @@ func (s Shell) measure(ctx context.Context, out *output, p *plan.Plan, session r
 	if err != nil {
 		return nil, err
 	}
+	launcher := s.launcher(out)
+	defer s.endLauncher(launcher)
+	session.LaunchFloor = launcher.Floor()
+	do := func(ctx context.Context, r measure.Run) measure.Outcome {
+		r.Launcher = launcher
+		return measure.Do(ctx, r)
+	}
 	m := collect.Matrix{Plan: p, Session: session, Root: out.dir, Runs: out.path(durable.Runs), Environ: s.Environ}
-	err = collect.Collect(ctx, m, j, measure.Do, func(e collect.Event) { s.tellRun(log, e) })
+	err = collect.Collect(ctx, m, j, do, func(e collect.Event) { s.tellRun(log, e) })
 	if cerr := j.Close(); err == nil {
 		err = cerr
 	}
@@ -70,6 +78,23 @@ func (s Shell) measure(ctx context.Context, out *output, p *plan.Plan, session r
 		return nil, err
 	}
 	return s.fold(out, p)
+}
+
+// launcher starts the session's launcher. It holds the folder's lock too, so that
+// nobody writes there while something that we started is alive, even when we are
+// killed.
+func (s Shell) launcher(out *output) *launch.Launcher {
+	l, err := launch.Start(launch.Options{Keep: out.lock.File()})
+	if err != nil {
+		s.say("commands are started without the launcher, so memory_peak_process is absent: %v", err)
+	}
+	return l
+}
+
+func (s Shell) endLauncher(l *launch.Launcher) {
+	if err := l.Close(); err != nil {
+		s.say("%v", err)
+	}
 }
 
 // fold makes the results document of the journal on disk: what was written is
