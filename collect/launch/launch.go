@@ -33,6 +33,8 @@ type Options struct {
 	Keep *os.File
 	// NoGroup leaves the control group out that counts what nobody reaps.
 	NoGroup bool
+
+	emulated bool // see link
 }
 
 // Command is what to run, and how.

@@ -34,6 +34,10 @@ type link struct {
 	floor   int64         // B
 	own     int64         // us of CPU that it had used by its last report
 	group   *group        // nil: none could be made
+
+	// emulated is for tests of another architecture's bytes: the emulator has no
+	// sub-reaper.
+	emulated bool
 }
 
 // dial starts the launcher that is embedded.
@@ -102,7 +106,7 @@ func connect(o Options, path string, argv ...string) (*link, error) {
 		unix.Close(pair[0])
 		return nil, err
 	}
-	k := &link{conn: os.NewFile(uintptr(pair[0]), "launcher"), reports: make(chan report, 8), exited: make(chan struct{})}
+	k := &link{conn: os.NewFile(uintptr(pair[0]), "launcher"), reports: make(chan report, 8), exited: make(chan struct{}), emulated: o.emulated}
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		k.conn.Close()
@@ -141,6 +145,8 @@ func (k *link) hello() error {
 		return fmt.Errorf("it said nothing: %w", err)
 	case r.Kind != tellHello || r.Version != wireVersion:
 		return fmt.Errorf("it speaks version %d, want %d", r.Version, wireVersion)
+	case r.Err != 0 && !k.emulated:
+		return fmt.Errorf("it could not %s: %w", stepName(r.Step), syscall.Errno(r.Err))
 	}
 	k.floor, k.own = max(r.Floor*1024, highWater(k.proc.Pid)), r.Own
 	return k.conn.SetReadDeadline(time.Time{})

@@ -43,7 +43,7 @@ const (
 // steps of a start, as report.Step counts them.
 func stepName(step uint32) string {
 	names := []string{"start", "make a pipe", "make a process", "make a session", "give it its files",
-		"read what to start", "enter its folder", "execute it", "understand the request"}
+		"read what to start", "enter its folder", "execute it", "understand the request", "become the sub-reaper"}
 	if int(step) < len(names) {
 		return names[step]
 	}

@@ -99,7 +99,7 @@ struct spec {
 
 /* What the runner is told. */
 enum { HELLO = 1, STARTED = 2, ENDED = 3, NONE_LEFT = 4, FINISHED = 5 };
-enum { STEP_PIPE = 1, STEP_CLONE, STEP_SESSION, STEP_FILES, STEP_SPEC, STEP_FOLDER, STEP_EXEC, STEP_REQUEST };
+enum { STEP_PIPE = 1, STEP_CLONE, STEP_SESSION, STEP_FILES, STEP_SPEC, STEP_FOLDER, STEP_EXEC, STEP_REQUEST, STEP_SETTLE };
 
 struct usage { /* us, us, KiB */
 	s64 user, system, rss;
@@ -107,7 +107,7 @@ struct usage { /* us, us, KiB */
 
 struct report {
 	u32 kind, pid;
-	u32 step, err; /* where and why it did not start; err 0: it did */
+	u32 step, err; /* where and why it, or with HELLO the launcher, did not start; err 0: it did */
 	u32 status;    /* of the main process, as wait4 has it */
 	u32 left;      /* there are children */
 	u32 reaped;    /* since the start of the run, the main process included */
@@ -423,14 +423,18 @@ static void settle(void)
 		u64 action[4] = { 0, s == SIGCHLD ? SA_NOCLDSTOP : 0, 0, 0 };
 		CALL(rt_sigaction, s, action, 0, 8, 0);
 	}
+	CALL(close_range, KEPT + 1, ~0u, 0, 0, 0); /* what our runner was given is no command's business */
 	u64 mask = 1ul << (SIGCHLD - 1);
 	signals = (int)CALL(signalfd4, -1, &mask, sizeof mask, SFD_FLAGS, 0);
 	CALL(fcntl, CONTROL, F_SETFD, FD_CLOEXEC, 0, 0);
 	CALL(fcntl, KEPT, F_SETFD, FD_CLOEXEC, 0, 0);
 	CALL(prctl, PR_SET_NAME, "perfweir-launch", 0, 0, 0);
 	CALL(prctl, PR_SET_DUMPABLE, 0, 0, 0, 0);
-	if (signals < 0 || CALL(prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
-		CALL(exit_group, 1, 0, 0, 0, 0);
+	long err = CALL(prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+	if (signals < 0)
+		err = signals;
+	now.step = STEP_SETTLE;
+	now.err = (u32)-err;
 }
 
 __attribute__((used, noreturn)) void launcher(void)
