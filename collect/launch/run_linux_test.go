@@ -194,6 +194,40 @@ func TestExits(t *testing.T) {
 	})
 }
 
+func TestDeathBySignals(t *testing.T) {
+	inBoth(t, func(t *testing.T, l *launch.Launcher) {
+		for _, name := range strings.Fields("HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM XCPU XFSZ VTALRM PROF SYS") {
+			c := shell("ulimit -c 0; kill -" + name + " $$; exit 9")
+			if x := run(t, l, c); x.End != launch.EndExited || x.Signal != name || x.Killed || x.Leftover != 0 || x.Err != nil {
+				t.Errorf("%s: got %+v", name, x)
+			}
+		}
+	})
+}
+
+func TestItClosesItsOutput(t *testing.T) {
+	inBoth(t, func(t *testing.T, l *launch.Launcher) {
+		c := shell("exec <&- >&- 2>&-; sleep 0.05; exit 3")
+		c.Stdout = filepath.Join(t.TempDir(), "out")
+		if x := run(t, l, c); x.ExitCode != 3 || x.StdoutBytes != 0 || x.Wall < 50*time.Millisecond || x.Err != nil {
+			t.Errorf("got %+v", x)
+		}
+	})
+}
+
+func TestItWritesAGiB(t *testing.T) {
+	if testing.Short() {
+		t.Skip("writes 1 GiB")
+	}
+	inBoth(t, func(t *testing.T, l *launch.Launcher) {
+		c := played(t, "write", strconv.Itoa(1<<30), "0", "0")
+		c.Stdout, c.OutputLimit = filepath.Join(t.TempDir(), "out"), 1<<20
+		if x := run(t, l, c); x.ExitCode != 0 || x.StdoutBytes != 1<<30 || !x.Truncated || x.Err != nil || len(content(t, c.Stdout)) != 1<<20 {
+			t.Errorf("got %+v", x)
+		}
+	})
+}
+
 func TestTimesAreTheCommands(t *testing.T) {
 	inBoth(t, func(t *testing.T, l *launch.Launcher) {
 		x := run(t, l, played(t, "burn"))

@@ -63,7 +63,6 @@ func TestEveryDescendantsCPUTimeCounts(t *testing.T) {
 	l := session(t, launch.Options{})
 	for _, role := range []string{"burn a second", "never waits", "leaves an orphan", "ignores SIGCHLD"} {
 		t.Run(role, func(t *testing.T) {
-			t.Parallel()
 			c := played(t, role)
 			c.Linger = 2 * time.Minute // ends with the orphan
 			x := run(t, l, c)
@@ -136,7 +135,7 @@ func TestPeakMemoryIsTheCommandsOwn(t *testing.T) {
 		t.Errorf("the launcher's own mark is %d bytes", l.Floor())
 	}
 	small := func() int64 {
-		x := run(t, l, launch.Command{Argv: []string{"/bin/true"}})
+		x := l.Run(t.Context(), launch.Command{Argv: []string{"/bin/true"}})
 		if x.Err != nil || x.Floor < l.Floor() || x.MaxRSS <= x.Floor || x.NoLauncher != "" {
 			t.Fatalf("got %+v", x)
 		}

@@ -82,10 +82,11 @@ func (j *job) memory() (peak, process reduce.Value) {
 		process = reduce.Exact(float64(x.Floor), float64(x.Floor))
 		exact = reduce.Absent(result.AbsentTooShort)
 	default:
-		process = exact
-		if x.CPUFromGroup { // those that nobody reaped may have been larger
+		if x.CPUFromGroup {
 			exact.Bound = math.NaN()
+			j.warn("processes that nobody waits for used CPU time: memory_peak_process may lack theirs")
 		}
+		process = exact
 	}
 	if _, ok := j.sampled.set.Find(series.Memory, ""); !ok {
 		return reduce.Absent(j.sampled.absence()), process
