@@ -29,6 +29,12 @@ type Sampler struct {
 // count from this call. The interval must be positive; pid is the process that
 // the sources are asked about. A cancelled ctx ends the reading as Stop does.
 func Start(ctx context.Context, every time.Duration, sources []Source, pid int) *Sampler {
+	return StartLate(ctx, 0, every, sources, pid)
+}
+
+// StartLate is Start with the first slot, and no other, read so much later: a
+// command that is over by then has not been looked at. It must be under every.
+func StartLate(ctx context.Context, settle, every time.Duration, sources []Source, pid int) *Sampler {
 	if every <= 0 {
 		panic(fmt.Sprintf("sample: the interval is %v and must be positive", every))
 	}
@@ -36,7 +42,7 @@ func Start(ctx context.Context, every time.Duration, sources []Source, pid int) 
 	for _, src := range sources {
 		s.all = append(s.all, newWorker(src, pid, every))
 	}
-	go s.keepTime(ctx, every)
+	go s.keepTime(ctx, settle, every)
 	return s
 }
 
@@ -56,10 +62,10 @@ func (s *Sampler) Stop() (series.Set, []Stats) {
 	return set, stats
 }
 
-func (s *Sampler) keepTime(ctx context.Context, every time.Duration) {
+func (s *Sampler) keepTime(ctx context.Context, settle, every time.Duration) {
 	defer close(s.done)
 	slots := 0 // that have come so far
-	timer := time.NewTimer(0)
+	timer := time.NewTimer(settle)
 	defer timer.Stop()
 	for running := true; running; {
 		select {
