@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
+
+	"github.com/perfweir/perfweir/collect/launch/resident"
 )
 
 // Lines of real machines: a systemd host with version 2, one with both, a
@@ -117,5 +120,20 @@ func TestReportHasOneSize(t *testing.T) {
 		if r.decode(make([]byte, n)) == nil {
 			t.Errorf("%d bytes were taken", n)
 		}
+	}
+}
+
+// A step that holds a token is not dumpable: its /proc files are then root's.
+func TestStartsWhenWeAreNotDumpable(t *testing.T) {
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+		t.Skip(err)
+	}
+	defer unix.Prctl(unix.PR_SET_DUMPABLE, 1, 0, 0, 0)
+	k, err := dialMemory(Options{}, resident.Program())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := k.close(); err != nil {
+		t.Error(err)
 	}
 }

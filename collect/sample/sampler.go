@@ -81,6 +81,9 @@ func (s *Sampler) keepTime(ctx context.Context, settle, every time.Duration) {
 			timer.Reset(time.Until(s.start.Add(time.Duration(slots) * every)))
 			continue
 		}
+		if !running && slots == 0 && now < settle {
+			came = 0 // over before the first slot was due
+		}
 		slots += came
 		for _, w := range s.all {
 			if running {

@@ -89,7 +89,7 @@ func TestStartLate(t *testing.T) {
 			if len(set.Series) > 0 {
 				got = set.Series[0].T
 			}
-			if diff := cmp.Diff(want, got); diff != "" || want != nil && stats[0].Missed != 0 {
+			if diff := cmp.Diff(want, got); diff != "" || stats[0].Missed != 0 || stats[0].Expected != len(want) {
 				t.Errorf("%v: %+v (-want +got):\n%s", length, stats[0], diff)
 			}
 		}
