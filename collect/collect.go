@@ -6,6 +6,7 @@ package collect
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -57,6 +58,8 @@ func Collect(ctx context.Context, m Matrix, log Log, do Measure, tell func(Event
 	if err := log.Append(journal.Record{Session: &m.Session}); err != nil {
 		return err
 	}
+	// What cannot be removed is no reason to lose a session over.
+	defer func() { _ = c.spare.drop() }()
 	interrupted := false
 	for i := range m.Plan.Order.Len() {
 		if ctx.Err() != nil {
@@ -87,6 +90,7 @@ type collector struct {
 	defs    map[string]result.Metric
 	sources map[string]*tally
 	order   []string // names of sources, as they first came
+	spare   spare
 }
 
 func (c *collector) run(ctx context.Context, i int) (result.Status, error) {
@@ -95,12 +99,13 @@ func (c *collector) run(ctx context.Context, i int) (result.Status, error) {
 	cell := &p.Cells[r.Cell]
 	folder := filepath.Join(c.m.Runs, cell.Key, folderName(i, r))
 	timeout, basis := c.timeout(r.Cell)
+	unused := c.spare.use(folder)
 	out := c.do(ctx, measure.Run{Cell: cell, Attempt: 1, Repeat: r.Repeat, Folder: folder, Timeout: seconds(timeout), TimeoutBasis: basis,
 		Interval: seconds(p.Sampling.Interval), Limits: p.Limits, Environ: c.m.Environ})
 	for _, s := range out.Sources {
 		c.addSource(s)
 	}
-	if err := c.keep(r.Cell, folder, &out); err != nil {
+	if err := errors.Join(unused, c.keep(r.Cell, folder, &out)); err != nil {
 		out.Detail.Warnings = append(out.Detail.Warnings, err.Error())
 	}
 	if err := c.record(r, &out); err != nil {
@@ -144,6 +149,9 @@ func (c *collector) keep(cell int, folder string, out *measure.Outcome) error {
 		if rel, err := filepath.Rel(c.m.Root, folder); err == nil {
 			out.Detail.Folder = filepath.ToSlash(rel)
 		}
+		return nil
+	}
+	if c.spare.offer(folder) {
 		return nil
 	}
 	if err := os.RemoveAll(folder); err != nil {
