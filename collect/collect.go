@@ -143,15 +143,15 @@ func (c *collector) timeout(cell int) (float64, string) {
 // and for the first good one of each cell, removed otherwise. A folder in which
 // nothing was left is removed always.
 func (c *collector) keep(cell int, folder string, out *measure.Outcome) error {
+	if c.spare.offer(folder) {
+		return nil
+	}
 	wanted := !out.Status.OK() || !c.kept[cell]
 	if wanted && !empty(folder) {
 		c.kept[cell] = c.kept[cell] || out.Status.OK()
 		if rel, err := filepath.Rel(c.m.Root, folder); err == nil {
 			out.Detail.Folder = filepath.ToSlash(rel)
 		}
-		return nil
-	}
-	if c.spare.offer(folder) {
 		return nil
 	}
 	if err := os.RemoveAll(folder); err != nil {

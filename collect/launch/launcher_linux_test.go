@@ -18,9 +18,6 @@ import (
 )
 
 // gone reports whether the process ends in time.
-func arch() string { return runtime.GOARCH }
-
-// gone2
 func gone(pid int, within time.Duration) bool {
 	proc := pidstat.Open("/proc")
 	for begun := time.Now(); ; time.Sleep(2 * time.Millisecond) {
@@ -232,6 +229,38 @@ func TestSurvivorsAreNamedInLaterRuns(t *testing.T) {
 	_ = survivor.Wait()
 	if x := run(t, l, shell("exit 0")); len(x.Beside) != 0 {
 		t.Errorf("got %+v, and it is gone", x)
+	}
+}
+
+// One that is the launcher's descendant: it is let be, and later runs go on.
+func TestASurvivorIsLetBe(t *testing.T) {
+	needs(t, "setsid")
+	l := session(t, launch.Options{})
+	file := filepath.Join(t.TempDir(), "pid")
+	c := shell(`setsid sleep 1000 & echo $! >"$1.tmp"; mv "$1.tmp" "$1"`, file)
+	c.Started = func(int) {
+		waitFor(t, file, "\n")
+		p, err := os.FindProcess(number(t, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		launch.Remember(l, p)
+	}
+	x := l.Run(t.Context(), c)
+	pid := number(t, file)
+	if x.End != launch.EndExited || gone(pid, 0) {
+		t.Fatalf("got %+v, daemon %d", x, pid)
+	}
+	for range 2 {
+		x := run(t, l, shell("sleep 60 & exit 3"))
+		if x.ExitCode != 3 || x.Leftover != 1 || x.Err != nil || len(x.Beside) != 1 || x.Beside[0].PID != pid {
+			t.Errorf("got %+v", x)
+		}
+	}
+	_ = syscall.Kill(pid, syscall.SIGKILL)
+	gone(pid, time.Minute)
+	if x := run(t, l, shell("exit 3")); x.ExitCode != 3 || x.Err != nil || len(x.Beside) != 0 {
+		t.Errorf("got %+v", x)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -63,21 +62,19 @@ func (l *Launcher) Run(ctx context.Context, c Command) Exit {
 		f.close()
 		return Exit{End: EndNotStarted, Err: err, NoLauncher: absent}
 	}
-	var watcher sync.WaitGroup
-	stop := make(chan struct{})
+	end := func() {}
 	if c.OutputLimit > 0 {
-		watcher.Go(func() { f.watch(stop) })
+		end = f.keep()
 	}
-	x := l.supervise(ctx, &c, p)
-	x.NoLauncher, x.Beside = absent, beside
-	close(stop)
-	watcher.Wait()
+	x := Exit{StartedAt: p.began(), NoLauncher: absent, Beside: beside}
+	l.supervise(ctx, &c, p, &x)
+	end()
 	f.settle(&x)
 	return x
 }
 
-func (l *Launcher) supervise(ctx context.Context, c *Command, p process) Exit {
-	x := Exit{StartedAt: p.began()}
+// supervise waits for the end of the run, or brings it about.
+func (l *Launcher) supervise(ctx context.Context, c *Command, p process, x *Exit) {
 	if c.Started != nil {
 		c.Started(p.pid())
 	}
@@ -92,11 +89,10 @@ func (l *Launcher) supervise(ctx context.Context, c *Command, p process) Exit {
 		x.Err = fmt.Errorf("process %d did not end within %v of KILL: it is stuck in the kernel, or the launcher was stopped", p.pid(), dieWithin)
 		if p.abandon(); !closed(p.ended()) {
 			x.Survivors = l.remember(pidstat.Stat{PID: p.pid()})
-			return x
+			return
 		}
 	}
-	l.clear(ctx, c, p, &x)
-	return x
+	l.clear(ctx, c, p, x)
 }
 
 // clear ends what a command left behind, and reads what all of it used.

@@ -58,8 +58,6 @@ const (
 
 type usage struct{ User, System, RSS int64 } // us, us, KiB
 
-func (u usage) cpu() time.Duration { return micros(u.User + u.System) }
-
 func micros(n int64) time.Duration { return time.Duration(n) * time.Microsecond }
 
 // report is one message from the launcher. Sums are over the run.

@@ -23,6 +23,9 @@ type Sampler struct {
 	once  sync.Once
 	done  chan struct{} // closed by the time-keeping goroutine when it ends
 	all   []*worker     // owned by that goroutine until done is closed
+
+	// cancel keeps a late start from happening, and reports whether it was in time.
+	cancel func() bool
 }
 
 // Start begins to read the sources, the first time at once. Times of the series
@@ -39,10 +42,26 @@ func StartLate(ctx context.Context, settle, every time.Duration, sources []Sourc
 		panic(fmt.Sprintf("sample: the interval is %v and must be positive", every))
 	}
 	s := &Sampler{start: time.Now(), stop: make(chan struct{}), done: make(chan struct{})}
-	for _, src := range sources {
-		s.all = append(s.all, newWorker(src, pid, every))
+	begin := func() {
+		for _, src := range sources {
+			s.all = append(s.all, newWorker(src, pid, every))
+		}
+		go s.keepTime(ctx, every)
 	}
-	go s.keepTime(ctx, settle, every)
+	if settle <= 0 {
+		begin()
+		return s
+	}
+	late := time.AfterFunc(settle, begin)
+	s.cancel = func() bool {
+		if !late.Stop() {
+			return false
+		}
+		for _, src := range sources {
+			s.all = append(s.all, &worker{stats: Stats{Name: src.Name(), Every: every}})
+		}
+		return true
+	}
 	return s
 }
 
@@ -51,7 +70,12 @@ func StartLate(ctx context.Context, settle, every time.Duration, sources []Sourc
 // left behind and what it still brings is thrown away. A second call returns the
 // same.
 func (s *Sampler) Stop() (series.Set, []Stats) {
-	s.once.Do(func() { close(s.stop) })
+	s.once.Do(func() {
+		if s.cancel != nil && s.cancel() {
+			close(s.done)
+		}
+		close(s.stop)
+	})
 	<-s.done
 	var set series.Set
 	stats := make([]Stats, 0, len(s.all))
@@ -62,10 +86,10 @@ func (s *Sampler) Stop() (series.Set, []Stats) {
 	return set, stats
 }
 
-func (s *Sampler) keepTime(ctx context.Context, settle, every time.Duration) {
+func (s *Sampler) keepTime(ctx context.Context, every time.Duration) {
 	defer close(s.done)
 	slots := 0 // that have come so far
-	timer := time.NewTimer(settle)
+	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for running := true; running; {
 		select {
@@ -80,9 +104,6 @@ func (s *Sampler) keepTime(ctx context.Context, settle, every time.Duration) {
 		if running && came < 1 { // a timer that fired early, which none should
 			timer.Reset(time.Until(s.start.Add(time.Duration(slots) * every)))
 			continue
-		}
-		if !running && slots == 0 && now < settle {
-			came = 0 // over before the first slot was due
 		}
 		slots += came
 		for _, w := range s.all {
