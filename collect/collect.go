@@ -6,6 +6,7 @@ package collect
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -78,6 +79,8 @@ func Collect(ctx context.Context, m Matrix, log Log, do Measure, tell func(Event
 			return err
 		}
 	}
+	// What cannot be removed is no reason to lose a session over.
+	defer func() { _ = c.spare.drop() }()
 	interrupted := false
 	c.done = m.Plan.Order.Len() - len(todo)
 	for _, i := range todo {
@@ -106,6 +109,7 @@ type collector struct {
 	done    int  // entries of the order
 	sources map[string]*tally
 	order   []string // names of sources, as they first came
+	spare   spare
 }
 
 // repeat does one entry of the order: a run, and again while it is invalid and
@@ -132,12 +136,13 @@ func (c *collector) run(ctx context.Context, i int) (measure.Outcome, error) {
 	}
 	folder := filepath.Join(c.m.Runs, cell.Key, folderName(i, r, attempt))
 	timeout, basis := c.timeout(r.Cell)
+	unused := c.spare.use(folder)
 	out := c.do(ctx, measure.Run{Cell: cell, Attempt: attempt, Repeat: r.Repeat, Folder: folder, Timeout: seconds(timeout), TimeoutBasis: basis,
 		Interval: seconds(p.Sampling.Interval), Limits: p.Limits, Environ: c.m.Environ})
 	for _, s := range out.Sources {
 		c.addSource(s)
 	}
-	if err := c.keep(r.Cell, folder, &out); err != nil {
+	if err := errors.Join(unused, c.keep(r.Cell, folder, &out)); err != nil {
 		out.Detail.Warnings = append(out.Detail.Warnings, err.Error())
 	}
 	if err := c.record(r, attempt, &out); err != nil {
@@ -171,6 +176,9 @@ func (c *collector) timeout(cell int) (float64, string) {
 // went wrong and for the first good one of each cell, removed otherwise. A folder
 // in which nothing was left is removed always.
 func (c *collector) keep(cell int, folder string, out *measure.Outcome) error {
+	if c.spare.offer(folder) {
+		return nil
+	}
 	wanted := !out.Status.OK() || !c.past.kept[cell]
 	switch c.m.Plan.Cells[cell].Exec.Keep {
 	case plan.KeepAlways:

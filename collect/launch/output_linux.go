@@ -166,16 +166,30 @@ func (f *files) list() []*os.File {
 	return list
 }
 
-// watch keeps the limit until stop is closed.
-func (f *files) watch(stop <-chan struct{}) {
+// keep keeps the limit until the returned function is called. It begins after the
+// first while: most commands are over by then.
+func (f *files) keep() (end func()) {
+	quit, done := make(chan struct{}), make(chan struct{})
+	late := time.AfterFunc(trimEvery, func() {
+		defer close(done)
+		f.watch(quit)
+	})
+	return func() {
+		if close(quit); !late.Stop() {
+			<-done
+		}
+	}
+}
+
+func (f *files) watch(quit <-chan struct{}) {
 	ticker := time.NewTicker(trimEvery)
 	defer ticker.Stop()
 	for {
+		f.stdout.trim()
+		f.stderr.trim()
 		select {
 		case <-ticker.C:
-			f.stdout.trim()
-			f.stderr.trim()
-		case <-stop:
+		case <-quit:
 			return
 		}
 	}

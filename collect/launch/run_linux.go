@@ -4,29 +4,47 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/perfweir/perfweir/collect/sample/linuxproc/pidstat"
 )
 
 // dieWithin is how long a process may take to vanish after KILL. One that does
-// not is stuck in the kernel (a dead disk or driver), and waiting for it would
-// hang the session.
+// not is stuck in the kernel (a dead disk or driver) or another user's, and
+// waiting for it would hang the session.
 const dieWithin = 10 * time.Second
 
-// Run runs the command and returns when it has ended, when everything of its
-// session and group has, and when its output files are closed. It does not
-// return an error: how it went, not started included, is in the Exit.
-//
-// A process that left the session and the group (a daemon) is not seen and goes
-// on. Signals have their default action in the command, except that HUP and INT
-// stay ignored where this program was started with them ignored (nohup, a shell
-// script's background): the Go runtime leaves those two as it finds them.
-func Run(ctx context.Context, c Command) Exit {
+// process is a command that was started, by the launcher or by this program.
+type process interface {
+	pid() int
+	began() time.Time
+	ended() <-chan struct{} // closed when the main process has
+	alone() <-chan struct{} // closed when no descendant is left either; nil: not told
+	lost() bool             // the launcher was killed under it
+	wall() time.Duration    // valid once it has ended
+	signal(syscall.Signal)  // to the main process's group, while that one is not reaped
+	finish(*Exit) error     // after it has ended and what it left was ended: how, and what it used
+	abandon()               // when it does not end
+	// members lists the descendants that are alive, without the main process.
+	members(*pidstat.Proc) ([]pidstat.Stat, error)
+}
+
+// Run runs the command without a launcher: see Launcher.Run.
+func Run(ctx context.Context, c Command) Exit { return (*Launcher)(nil).Run(ctx, c) }
+
+// Run runs the command and returns when it has ended, when everything it started
+// has, and when its output files are closed. It does not return an error: how it
+// went, not started included, is in the Exit. One command runs at a time; others
+// wait. A nil Launcher starts the command from this program.
+func (l *Launcher) Run(ctx context.Context, c Command) Exit {
+	if l != nil {
+		l.busy.Lock()
+		defer l.busy.Unlock()
+	}
 	if err := ctx.Err(); err != nil {
 		return Exit{End: EndInterrupted, Err: fmt.Errorf("start a command: %w", err)}
 	}
@@ -38,117 +56,75 @@ func Run(ctx context.Context, c Command) Exit {
 	if err != nil {
 		return Exit{End: EndNotStarted, Err: err}
 	}
-	p, err := start(&c, path, f)
+	beside := l.beside()
+	p, absent, err := l.start(&c, path, f)
 	if err != nil {
 		f.close()
-		return Exit{End: EndNotStarted, Err: err}
+		return Exit{End: EndNotStarted, Err: err, NoLauncher: absent}
 	}
-	var watcher sync.WaitGroup
-	stop := make(chan struct{})
+	end := func() {}
 	if c.OutputLimit > 0 {
-		watcher.Go(func() { f.watch(stop) })
+		end = f.keep()
 	}
-	x := p.supervise(ctx, &c)
-	close(stop)
-	watcher.Wait()
+	x := Exit{StartedAt: p.began(), NoLauncher: absent, Beside: beside}
+	l.supervise(ctx, &c, p, &x)
+	end()
 	f.settle(&x)
 	return x
 }
 
-// process is a command that was started.
-type process struct {
-	*os.Process
-	startedAt time.Time
-
-	// The following are written by the waiting goroutine before it closes ended.
-	ended   chan struct{}
-	endedAt time.Time
-	waitErr error
-}
-
-// start makes the process, in a new session and so in a new group, both with its
-// number. os.StartProcess gives it default signal handlers, an empty mask and
-// the open-files limit that this program was started with.
-func start(c *Command, path string, f *files) (*process, error) {
-	env := c.Env
-	if env == nil {
-		env = []string{} // nil would be ours
+// supervise waits for the end of the run, or brings it about.
+func (l *Launcher) supervise(ctx context.Context, c *Command, p process, x *Exit) {
+	if c.Started != nil {
+		c.Started(p.pid())
 	}
-	p := &process{ended: make(chan struct{}), startedAt: time.Now()}
-	var err error
-	p.Process, err = os.StartProcess(path, c.Argv, &os.ProcAttr{
-		Dir: c.Dir, Env: env, Files: f.list(), Sys: &syscall.SysProcAttr{Setsid: true},
-	})
-	if err != nil {
-		var inner *os.PathError
-		if errors.As(err, &inner) {
-			err = inner.Err
-		}
-		return nil, explain(c, path, err)
+	x.End = await(ctx, c, p)
+	if x.End != EndExited {
+		x.Killed = terminate(p, c.KillAfter)
 	}
-	go p.wait()
-	return p, nil
-}
-
-// wait stops the clock when the main process ends. It leaves the process in the
-// kernel's table (WNOWAIT): as long as it is there, its number, which is also the
-// number of its group and session, cannot become somebody else's, and the group
-// can be signalled safely. reap takes it out.
-func (p *process) wait() {
-	defer close(p.ended)
-	for {
-		err := unix.Waitid(unix.P_PID, p.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
-		if !errors.Is(err, unix.EINTR) {
-			p.endedAt = time.Now()
-			if err != nil {
-				p.waitErr = fmt.Errorf("wait for process %d: %w", p.Pid, err)
-			}
+	select {
+	case <-p.ended():
+	default: // KILL did not help
+		x.Wall = time.Since(p.began())
+		x.Err = fmt.Errorf("process %d did not end within %v of KILL: it is stuck in the kernel, or the launcher was stopped", p.pid(), dieWithin)
+		if p.abandon(); !closed(p.ended()) {
+			x.Survivors = l.remember(pidstat.Stat{PID: p.pid()})
 			return
 		}
 	}
+	l.clear(ctx, c, p, x)
 }
 
-func (p *process) supervise(ctx context.Context, c *Command) Exit {
-	x := Exit{StartedAt: p.startedAt}
-	if c.Started != nil {
-		c.Started(p.Pid)
+// clear ends what a command left behind, and reads what all of it used.
+func (l *Launcher) clear(ctx context.Context, c *Command, p process, x *Exit) {
+	s := sweep{p: p, proc: pidstat.Open("/proc"), killAfter: c.KillAfter, ours: x.End != EndExited, known: l.known()}
+	if x.End == EndExited && !p.lost() {
+		s.linger = c.Linger
 	}
-	x.End = p.await(ctx, c)
-	if x.End != EndExited {
-		x.Killed = p.terminate(c.KillAfter)
-	}
-	select {
-	case <-p.ended:
-	default: // KILL did not help
-		x.Wall = time.Since(p.startedAt)
-		x.Err = fmt.Errorf("process %d did not end within %v of KILL: it is stuck in the kernel and still there", p.Pid, dieWithin)
-		return x
-	}
-	x.Wall = p.endedAt.Sub(p.startedAt)
-	left, sweepErr := p.sweep(c.KillAfter, x.End != EndExited)
-	x.Leftover = left
-	x.Err = errors.Join(p.waitErr, p.reap(&x), sweepErr)
-	return x
+	stuck, sweepErr := s.run(ctx)
+	x.Wall, x.Leftover = p.wall(), s.count
+	x.Survivors = l.remember(stuck...)
+	x.Err = errors.Join(x.Err, p.finish(x), sweepErr)
 }
 
 // await returns why the run is over. A process that has ended by itself when its
 // time is over, at the same moment, has ended by itself.
-func (p *process) await(ctx context.Context, c *Command) End {
+func await(ctx context.Context, c *Command, p process) End {
 	after, end := c.limit()
 	var over <-chan time.Time
 	if after > 0 {
-		timer := time.NewTimer(time.Until(p.startedAt.Add(after)))
+		timer := time.NewTimer(time.Until(p.began().Add(after)))
 		defer timer.Stop()
 		over = timer.C
 	}
 	select {
-	case <-p.ended:
+	case <-p.ended():
 	case <-over:
 	case <-ctx.Done():
 		end = EndInterrupted
 	}
 	select {
-	case <-p.ended:
+	case <-p.ended():
 		return EndExited
 	default:
 		return end
@@ -156,48 +132,36 @@ func (p *process) await(ctx context.Context, c *Command) End {
 }
 
 // terminate ends the main process and its group, and reports whether it took KILL.
-func (p *process) terminate(killAfter time.Duration) (killed bool) {
-	p.signalGroup(unix.SIGTERM)
-	p.signalGroup(unix.SIGCONT) // a stopped process would keep TERM pending
-	if p.endsWithin(killAfter) {
+func terminate(p process, killAfter time.Duration) (killed bool) {
+	p.signal(unix.SIGTERM)
+	p.signal(unix.SIGCONT) // a stopped process would keep TERM pending
+	if within(p.ended(), killAfter) {
 		return false
 	}
-	p.signalGroup(unix.SIGKILL)
-	p.endsWithin(dieWithin)
+	p.signal(unix.SIGKILL)
+	within(p.ended(), dieWithin)
 	return true
 }
 
-func (p *process) endsWithin(d time.Duration) bool {
+// within reports whether the channel was closed in time.
+func within(c <-chan struct{}, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
-	case <-p.ended:
+	case <-c:
 		return true
 	case <-timer.C:
 		return false
 	}
 }
 
-// signalGroup sends to every process of the group. It fails when none is left
-// or when one has become another user's; sweep sees what is left and reports it.
-func (p *process) signalGroup(s syscall.Signal) { _ = unix.Kill(-p.Pid, s) }
-
-// reap takes the process out of the kernel's table and reads what it used.
-func (p *process) reap(x *Exit) error {
-	state, err := p.Wait()
-	if err != nil {
-		return fmt.Errorf("wait for process %d: %w", p.Pid, err)
-	}
-	x.User, x.System = state.UserTime(), state.SystemTime()
-	if u, ok := state.SysUsage().(*syscall.Rusage); ok {
-		x.MaxRSS = int64(u.Maxrss) * 1024 // KiB on Linux
-	}
-	if ws, ok := state.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+// setStatus says how the main process ended.
+func (x *Exit) setStatus(ws syscall.WaitStatus) {
+	if ws.Signaled() {
 		x.Signal = signalName(ws.Signal())
 	} else {
-		x.ExitCode = state.ExitCode()
+		x.ExitCode = ws.ExitStatus()
 	}
-	return nil
 }
 
 // signalName is "KILL" for SIGKILL, and the number for one without a name

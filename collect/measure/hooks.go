@@ -46,7 +46,7 @@ func (j *job) cleanup(ctx context.Context) {
 
 func (j *job) hook(ctx context.Context, argv []string, log string, timeout float64) launch.Exit {
 	log = filepath.Join(j.run.Folder, log)
-	return launch.Run(ctx, launch.Command{
+	return j.run.Launcher.Run(ctx, launch.Command{
 		Argv: argv, Dir: j.exec.Cwd, Env: j.env,
 		Stdout: log, Stderr: log, OutputLimit: j.logLimit,
 		Timeout: hookLimit(timeout), KillAfter: hookKillAfter,

@@ -64,6 +64,8 @@ type Run struct {
 	Environ      []string // the runner's own environment; it is cleaned here
 	// Machine is the machine during the session; nil: as it is now.
 	Machine *prepare.Machine
+	// Launcher starts the command, prepare and cleanup; nil: this program does.
+	Launcher *launch.Launcher
 }
 
 // Outcome is what one run came to.
@@ -168,7 +170,7 @@ func (j *job) close() {
 // launch runs the command under the samplers.
 func (j *job) launch(ctx context.Context) {
 	var sampling sampling
-	j.exit = launch.Run(ctx, launch.Command{
+	j.exit = j.run.Launcher.Run(ctx, launch.Command{
 		Argv:        j.places.argv(j.exec.Argv, j.exec.Shell),
 		Dir:         j.exec.Cwd,
 		Env:         j.env,
@@ -179,10 +181,11 @@ func (j *job) launch(ctx context.Context) {
 		Window:      seconds(j.exec.Window),
 		Timeout:     j.run.Timeout,
 		KillAfter:   seconds(j.exec.KillAfter),
+		Linger:      seconds(j.exec.Linger),
 		Started:     func(pid int) { sampling.start(ctx, j.run.Interval, pid) },
 	})
 	j.sampled = sampling.stop()
-	j.out.Sources = j.sampled.sources
+	j.out.Sources = append(j.sampled.sources, j.launchSource()...)
 	if !j.exit.StartedAt.IsZero() {
 		j.out.StartedAt = j.exit.StartedAt
 	}

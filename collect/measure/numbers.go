@@ -3,19 +3,13 @@ package measure
 import (
 	"errors"
 	"io/fs"
-	"math"
-	"time"
 
+	"github.com/perfweir/perfweir/collect/launch"
 	"github.com/perfweir/perfweir/collect/parse/generic"
 	"github.com/perfweir/perfweir/collect/plan"
 	"github.com/perfweir/perfweir/collect/reduce"
 	"github.com/perfweir/perfweir/collect/result"
-	"github.com/perfweir/perfweir/collect/series"
 )
-
-// tickSampled is the wall time under which user_time and system_time say little:
-// the kernel charges them by its tick, 1 to 10 ms.
-const tickSampled = 100 * time.Millisecond
 
 // measure makes the measurements of a command that was launched. A command that
 // crashed or timed out is measured as far as it came: the status tells the gate
@@ -43,38 +37,29 @@ func (j *job) add(m ...generic.Measurement) {
 // builtins are the metrics of every run.
 func (j *job) builtins() {
 	defs := result.Catalogue()
-	put := func(name string, v float64, absent string) {
-		if absent != "" {
-			j.add(generic.Missing(name, "", absent, defs[name]))
+	put := func(name string, v reduce.Value) {
+		if !v.OK() {
+			j.add(generic.Missing(name, "", v.Absent, defs[name]))
 			return
 		}
-		j.add(generic.Present(name, "", v, defs[name]))
+		m := generic.Present(name, "", v.V, defs[name])
+		if v.Bound > 0 {
+			m.Bound = v.Bound
+		}
+		j.add(m)
 	}
-	put(result.WallTime, j.exit.Wall.Seconds(), j.censored())
-	unread := ""
-	if j.exit.Err != nil && j.exit.User+j.exit.System == 0 {
-		unread = result.AbsentUnreadable // waiting failed: no usage was told
+	wall := reduce.Exact(j.exit.Wall.Seconds(), 0)
+	if why := j.censored(); why != "" {
+		wall = reduce.Absent(why)
 	}
-	put(result.CPUTime, (j.exit.User + j.exit.System).Seconds(), unread)
-	short := unread
-	if j.exit.Wall < tickSampled {
-		short = result.AbsentTooShort
-	}
-	put(result.UserTime, j.exit.User.Seconds(), short)
-	put(result.SystemTime, j.exit.System.Seconds(), short)
-	// The child's own high-water mark holds the memory of the program that
-	// started it (Linux carries it over fork and exec), so from here it is
-	// nobody's number.
-	process := reduce.Absent(result.AbsentNoLauncher)
-	peak := reduce.MemoryPeak(j.sampled.set, process)
-	if _, ok := j.sampled.set.Find(series.Memory, ""); !ok {
-		peak = reduce.Absent(j.sampled.absence())
-	}
-	put(result.MemoryPeak, peak.V, peak.Absent)
-	if last := &j.out.Measurements[len(j.out.Measurements)-1]; peak.OK() && !math.IsNaN(peak.Bound) {
-		last.Bound = peak.Bound
-	}
-	put(result.MemoryPeakProcess, 0, process.Absent)
+	put(result.WallTime, wall)
+	cpu, user, system := j.cpuTimes()
+	put(result.CPUTime, cpu)
+	put(result.UserTime, user)
+	put(result.SystemTime, system)
+	peak, process := j.memory()
+	put(result.MemoryPeak, peak)
+	put(result.MemoryPeakProcess, process)
 }
 
 // censored is the reason for which the run has no wall time: that of a run which
@@ -83,6 +68,9 @@ func (j *job) censored() string {
 	switch j.out.Status {
 	case result.Timeout, result.Interrupted:
 		return string(j.out.Status)
+	}
+	if j.exit.End == launch.EndLost {
+		return result.AbsentUnreadable // it may have gone on
 	}
 	return ""
 }

@@ -6,25 +6,34 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 	"unicode/utf8"
 
+	"github.com/perfweir/perfweir/collect/launch"
 	"github.com/perfweir/perfweir/collect/parse/generic"
 	"github.com/perfweir/perfweir/collect/plan"
 	"github.com/perfweir/perfweir/collect/result"
 )
 
+// launcher is the tests' one. It ends with them: nobody closes it.
+var launcher = sync.OnceValues(func() (*launch.Launcher, error) { return launch.Start(launch.Options{}) })
+
 // shell makes a run of a script of sh.
 func shell(t *testing.T, script string) Run {
 	t.Helper()
 	dir := t.TempDir()
+	l, err := launcher()
+	if err != nil {
+		t.Logf("without the launcher: %v", err)
+	}
 	return Run{
 		Cell: &plan.Cell{Name: "a", Exec: plan.Exec{
 			Argv: []string{"sh", "-c", script}, Cwd: dir, KillAfter: 0.2,
 		}},
 		Attempt: 1, Repeat: 1, Folder: filepath.Join(dir, "runs", "a", "r1.a1"),
-		Interval: 10 * time.Millisecond, Environ: os.Environ(),
+		Interval: 10 * time.Millisecond, Environ: os.Environ(), Launcher: l,
 	}
 }
 
@@ -109,7 +118,9 @@ func TestStatuses(t *testing.T) {
 					t.Errorf("%s = %v %q", m.Metric, m.Value, m.Absent)
 				}
 			}
-			absent(t, got, result.MemoryPeakProcess, map[bool]string{true: "not_run", false: "no_launcher"}[c.want == result.SpawnError])
+			if c.want == result.SpawnError {
+				absent(t, got, result.MemoryPeakProcess, result.AbsentNotRun)
+			}
 		})
 	}
 }

@@ -17,6 +17,11 @@ import (
 // defaultInterval is that of a suite file that says nothing.
 const defaultInterval = 100 * time.Millisecond
 
+// settle is how long after its start a command is first looked at. It has hardly
+// begun before. One that is over by then is too short to tell anything of, and
+// listing the machine's processes would slow it down: by as much as it takes.
+const settle = 5 * time.Millisecond
+
 // sampling is the sampler of one run, from the moment the command has a process.
 type sampling struct {
 	sampler *sample.Sampler
@@ -26,7 +31,7 @@ func (s *sampling) start(ctx context.Context, every time.Duration, pid int) {
 	if every <= 0 {
 		every = defaultInterval
 	}
-	s.sampler = sample.Start(ctx, every, []sample.Source{linuxproc.New("/proc")}, pid)
+	s.sampler = sample.StartLate(ctx, min(settle, every/4), every, []sample.Source{linuxproc.New("/proc")}, pid)
 }
 
 // sampled is what was read during a run.

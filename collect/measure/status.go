@@ -25,8 +25,9 @@ func (j *job) settle() {
 	case result.Signal:
 		d.Signal = j.exit.Signal
 	case result.Failed:
-		code := j.exit.ExitCode
-		d.ExitCode = &code
+		if code := j.exit.ExitCode; j.exit.End != launch.EndLost {
+			d.ExitCode = &code
+		}
 	}
 	j.tellProcesses()
 	if j.out.Status.OK() {
@@ -50,6 +51,8 @@ func (j *job) status() (result.Status, string) {
 		return result.Timeout, why
 	case launch.EndInterrupted:
 		return result.Interrupted, "stopped from outside"
+	case launch.EndLost:
+		return result.Failed, "the launcher was killed under it: how it ended is not known"
 	case launch.EndExited:
 		status, why := result.Success, exitWords(j.exit)
 		switch {
@@ -82,8 +85,26 @@ func (j *job) tellProcesses() {
 	case n > 1:
 		j.warn("%d processes that it started were still alive when it ended, and were ended", n)
 	}
+	j.tellStrangers()
 	if j.exit.Truncated {
 		j.warn("its output was cut at %d bytes (limits: stdout)", j.logLimit)
+	}
+}
+
+// tellStrangers marks a run as invalid whose numbers are not its own alone: one
+// beside which an earlier run's processes went on, or whose launcher was killed.
+// Their names are the program's to choose.
+func (j *job) tellStrangers() {
+	invalid := j.exit.End == launch.EndLost || len(j.exit.Beside) > 0
+	for _, p := range j.exit.Survivors {
+		j.warn("process %d (%q) that it started did not end by KILL: later runs are invalid while it is there", p.PID, p.Name)
+	}
+	for _, p := range j.exit.Beside {
+		j.warn("invalid: process %d (%q) of an earlier run was still there", p.PID, p.Name)
+	}
+	if invalid {
+		no := false
+		j.out.Detail.Valid = &no
 	}
 }
 

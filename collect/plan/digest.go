@@ -22,13 +22,14 @@ func cellDigest(e *Exec, input, stdin, root string) string {
 		Prepare    []string
 		Cleanup    []string
 		Window     float64
+		Linger     float64 `json:",omitzero"`
 		Expect     []Expect
 		Read       []Read
 		Units      float64
 		Input      string
 		StdinBytes string
 	}{e.Argv, e.Shell, relative(root, e.Cwd), relative(root, e.Stdin), e.Env, e.Prepare, e.Cleanup,
-		e.Window, e.Expect, e.Read, e.UnitsPerRun, input, stdin}
+		e.Window, e.Linger, e.Expect, e.Read, e.UnitsPerRun, input, stdin}
 	return digestOf(d)
 }
 

@@ -105,7 +105,8 @@ type Exec struct {
 
 	Window      float64  `json:"window,omitempty"` // s; 0: until it ends by itself
 	Timeout     Timeout  `json:"timeout"`
-	KillAfter   float64  `json:"kill_after"` // s between TERM and KILL
+	KillAfter   float64  `json:"kill_after"`       // s between TERM and KILL
+	Linger      float64  `json:"linger,omitempty"` // s that descendants may go on after the command has ended by itself
 	Expect      []Expect `json:"expect,omitempty"`
 	Read        []Read   `json:"read,omitempty"`
 	UnitsPerRun float64  `json:"units_per_run,omitempty"` // throughput = units / wall_time

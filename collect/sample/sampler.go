@@ -23,20 +23,45 @@ type Sampler struct {
 	once  sync.Once
 	done  chan struct{} // closed by the time-keeping goroutine when it ends
 	all   []*worker     // owned by that goroutine until done is closed
+
+	// cancel keeps a late start from happening, and reports whether it was in time.
+	cancel func() bool
 }
 
 // Start begins to read the sources, the first time at once. Times of the series
 // count from this call. The interval must be positive; pid is the process that
 // the sources are asked about. A cancelled ctx ends the reading as Stop does.
 func Start(ctx context.Context, every time.Duration, sources []Source, pid int) *Sampler {
+	return StartLate(ctx, 0, every, sources, pid)
+}
+
+// StartLate is Start with the first slot, and no other, read so much later: a
+// command that is over by then has not been looked at. It must be under every.
+func StartLate(ctx context.Context, settle, every time.Duration, sources []Source, pid int) *Sampler {
 	if every <= 0 {
 		panic(fmt.Sprintf("sample: the interval is %v and must be positive", every))
 	}
 	s := &Sampler{start: time.Now(), stop: make(chan struct{}), done: make(chan struct{})}
-	for _, src := range sources {
-		s.all = append(s.all, newWorker(src, pid, every))
+	begin := func() {
+		for _, src := range sources {
+			s.all = append(s.all, newWorker(src, pid, every))
+		}
+		go s.keepTime(ctx, every)
 	}
-	go s.keepTime(ctx, every)
+	if settle <= 0 {
+		begin()
+		return s
+	}
+	late := time.AfterFunc(settle, begin)
+	s.cancel = func() bool {
+		if !late.Stop() {
+			return false
+		}
+		for _, src := range sources {
+			s.all = append(s.all, &worker{stats: Stats{Name: src.Name(), Every: every}})
+		}
+		return true
+	}
 	return s
 }
 
@@ -45,7 +70,12 @@ func Start(ctx context.Context, every time.Duration, sources []Source, pid int) 
 // left behind and what it still brings is thrown away. A second call returns the
 // same.
 func (s *Sampler) Stop() (series.Set, []Stats) {
-	s.once.Do(func() { close(s.stop) })
+	s.once.Do(func() {
+		if s.cancel != nil && s.cancel() {
+			close(s.done)
+		}
+		close(s.stop)
+	})
 	<-s.done
 	var set series.Set
 	stats := make([]Stats, 0, len(s.all))

@@ -75,6 +75,27 @@ func times(t *testing.T, set series.Set, metric string) []float64 {
 	return s.T
 }
 
+// The first slot alone is late, and a run that is over by then was not looked at.
+func TestStartLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for length, want := range map[time.Duration][]float64{
+			4 * time.Millisecond:   nil,
+			250 * time.Millisecond: {0.005, 0.1, 0.2},
+		} {
+			s := sample.StartLate(t.Context(), 5*time.Millisecond, tick, []sample.Source{counter("a")}, 42)
+			time.Sleep(length)
+			set, stats := s.Stop()
+			var got []float64
+			if len(set.Series) > 0 {
+				got = set.Series[0].T
+			}
+			if diff := cmp.Diff(want, got); diff != "" || stats[0].Missed != 0 || stats[0].Expected != len(want) {
+				t.Errorf("%v: %+v (-want +got):\n%s", length, stats[0], diff)
+			}
+		}
+	})
+}
+
 func TestSlotsAreAtMultiplesOfTheInterval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var pid int

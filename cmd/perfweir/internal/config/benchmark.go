@@ -204,6 +204,7 @@ func (c *checker) exec(b *bench) plan.Exec {
 		Window:      f.Window.s,
 		Keep:        f.Keep.text,
 		KillAfter:   orDefault(f.KillAfter.given(), f.KillAfter.s, defaultKillAfter),
+		Linger:      f.Linger.s,
 		UnitsPerRun: f.UnitsPerRun.v, Requires: texts(f.Requires.items),
 	}
 	x.Argv, x.Shell = c.command(&f.Run, "run")

@@ -58,6 +58,7 @@ benchmarks:
     expect: [{file: "{out}/n", starts_with: "hex:7f45"}, {file: log, metric: log_size}]
     units_per_run: 2.5
     window: 1m30s
+    linger: 1500ms
   - name: srv
     run: [srv, -b, 8]
     variants:
@@ -72,7 +73,7 @@ benchmarks:
 		Exec: plan.Exec{
 			Argv: []string{"bash", "-o", "pipefail", "-c", `cat "{input}" | wc -c > "{out}/n"`}, Shell: true,
 			Env:    plan.Env{Set: map[string]string{"A": "1", "B": "3"}, Unset: []string{"C"}, Prepend: map[string]string{"PATH": "bin"}},
-			Window: 90, Timeout: plan.Timeout{Fixed: 900}, KillAfter: 2, UnitsPerRun: 2.5,
+			Window: 90, Timeout: plan.Timeout{Fixed: 900}, KillAfter: 2, Linger: 1.5, UnitsPerRun: 2.5,
 			Expect: []plan.Expect{{File: "{out}/n", StartsWith: []byte{0x7f, 0x45}, Metric: "output_size"}, {File: "log", Metric: "log_size"}},
 		},
 	})

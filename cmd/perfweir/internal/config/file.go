@@ -34,6 +34,7 @@ type inheritable struct {
 	Window      duration       `key:"window" positive:"true" doc:"End the run after this time and call that success."`
 	Timeout     timeout        `key:"timeout" doc:"Longest time of a run: a duration, or a factor of another variant's latest wall time. The default is 1h."`
 	KillAfter   duration       `key:"kill_after" doc:"Time between TERM and KILL. The default is 2s."`
+	Linger      duration       `key:"linger" doc:"Time that processes which the command started may go on after it has ended by itself; their CPU time counts. Then TERM. The default is 0s."`
 	Warmups     integer        `key:"warmups" min:"0" max:"1000" doc:"Runs before the first repeat that are not judged. The default is 0."`
 	Repeats     repeats        `key:"repeats" min:"1" max:"10000" doc:"Runs a cell. The default is 10 where a relative budget is on a noisy or tail metric, else 1."`
 	UnitsPerRun number         `key:"units_per_run" doc:"Units of work in a run; throughput is this by wall_time."`
@@ -46,7 +47,6 @@ type inheritable struct {
 
 	Phases    later `key:"phases"`
 	Platforms later `key:"platforms"`
-	Linger    later `key:"linger"`
 	PowerMode later `key:"power_mode"`
 }
 

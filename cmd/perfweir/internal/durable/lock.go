@@ -86,5 +86,9 @@ func holder(f *os.File) string {
 	return ""
 }
 
+// File is the open file that the lock is on. A process that gets it holds the lock
+// too: the kernel keeps it until the last one has closed it.
+func (l *Lock) File() *os.File { return l.f }
+
 // Release gives the lock back.
 func (l *Lock) Release() error { return l.f.Close() }

@@ -12,6 +12,7 @@ import (
 	"github.com/perfweir/perfweir/cmd/perfweir/internal/config"
 	"github.com/perfweir/perfweir/cmd/perfweir/internal/durable"
 	"github.com/perfweir/perfweir/collect"
+	"github.com/perfweir/perfweir/collect/launch"
 	"github.com/perfweir/perfweir/collect/measure"
 	"github.com/perfweir/perfweir/collect/prepare"
 	"github.com/perfweir/perfweir/collect/result"
@@ -66,10 +67,10 @@ func userName() string {
 
 // onThisMachine measures runs of one session: what the machine was like when it
 // began is known to all of them.
-func onThisMachine() collect.Measure {
+func onThisMachine(l *launch.Launcher) collect.Measure {
 	machine := prepare.New("/")
 	return func(ctx context.Context, r measure.Run) measure.Outcome {
-		r.Machine = machine
+		r.Machine, r.Launcher = machine, l
 		return measure.Do(ctx, r)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/perfweir/perfweir/collect"
 	"github.com/perfweir/perfweir/collect/host"
 	"github.com/perfweir/perfweir/collect/journal"
+	"github.com/perfweir/perfweir/collect/launch"
 	"github.com/perfweir/perfweir/collect/plan"
 	"github.com/perfweir/perfweir/collect/result"
 )
@@ -59,10 +60,13 @@ func (s Shell) measure(ctx context.Context, out *output, m *matrix) (*result.Doc
 	if load, ok := host.ReadLoad("/"); ok && load.Note() != "" {
 		s.say("warning: %s", load.Note())
 	}
+	launcher := s.launcher(out)
+	defer s.endLauncher(launcher)
+	m.session.LaunchFloor = launcher.Floor()
 	err = collect.Collect(ctx, collect.Matrix{
 		Plan: m.plan, Session: m.session, Root: out.dir, Runs: out.path(durable.Runs), Environ: s.Environ, Remove: durable.RemoveAll,
 		Past: m.past, Continues: m.continues, RetryFailed: m.retryFailed,
-	}, m.log, onThisMachine(), func(e collect.Event) { s.tellRun(log, e) })
+	}, m.log, onThisMachine(launcher), func(e collect.Event) { s.tellRun(log, e) })
 	if cerr := m.log.Close(); err == nil {
 		err = cerr
 	}
@@ -87,6 +91,23 @@ func (s Shell) openJournal(out *output, m *matrix) error {
 	log, err := journal.Create(out.path(durable.Journal), m.plan.Digest)
 	m.log = log
 	return err
+}
+
+// launcher starts the session's launcher. It holds the folder's lock too, so that
+// nobody writes there while something that we started is alive, even when we are
+// killed.
+func (s Shell) launcher(out *output) *launch.Launcher {
+	l, err := launch.Start(launch.Options{Keep: out.lock.File()})
+	if err != nil {
+		s.say("commands are started without the launcher, so memory_peak_process is absent: %v", err)
+	}
+	return l
+}
+
+func (s Shell) endLauncher(l *launch.Launcher) {
+	if err := l.Close(); err != nil {
+		s.say("%v", err)
+	}
 }
 
 // fold makes the results document of the journal on disk: what was written is
