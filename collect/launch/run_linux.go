@@ -73,12 +73,20 @@ func (l *Launcher) Run(ctx context.Context, c Command) Exit {
 	return x
 }
 
+// interruptedKillAfter is the most that a command gets between TERM and KILL once
+// we were told to stop: a GitHub runner waits 7.5 s between its SIGINT and its
+// SIGTERM, and the cleanup and the reports have to fit in as well.
+const interruptedKillAfter = 1500 * time.Millisecond
+
 // supervise waits for the end of the run, or brings it about.
 func (l *Launcher) supervise(ctx context.Context, c *Command, p process, x *Exit) {
 	if c.Started != nil {
 		c.Started(p.pid())
 	}
 	x.End = await(ctx, c, p)
+	if ctx.Err() != nil {
+		c.KillAfter = min(c.KillAfter, interruptedKillAfter)
+	}
 	if x.End != EndExited {
 		x.Killed = terminate(p, c.KillAfter)
 	}

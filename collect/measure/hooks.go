@@ -38,7 +38,9 @@ func (j *job) cleanup(ctx context.Context) {
 	if len(j.exec.Cleanup) == 0 {
 		return
 	}
-	exit := j.hook(context.WithoutCancel(ctx), j.places.argv(j.exec.Cleanup, j.exec.CleanupSh), CleanupLog, j.exec.CleanupTimeout)
+	ctx, stop := outlive(ctx, interruptedCleanup)
+	defer stop()
+	exit := j.hook(ctx, j.places.argv(j.exec.Cleanup, j.exec.CleanupSh), CleanupLog, j.exec.CleanupTimeout)
 	if why := hookFailure(exit, j.exec.CleanupTimeout); why != "" {
 		j.warn("cleanup: %s", why)
 	}
@@ -84,4 +86,21 @@ func exitWords(exit launch.Exit) string {
 		return fmt.Sprintf("exit %d", exit.ExitCode)
 	}
 	return ""
+}
+
+// interruptedCleanup is how long a cleanup may take once we were told to stop.
+const interruptedCleanup = 1500 * time.Millisecond
+
+// outlive returns a context that ends some time after ctx does: what puts things
+// right again has to run although everything is to stop.
+func outlive(ctx context.Context, grace time.Duration) (context.Context, context.CancelFunc) {
+	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	unregister := context.AfterFunc(ctx, func() {
+		select {
+		case <-time.After(grace):
+			cancel()
+		case <-longer.Done():
+		}
+	})
+	return longer, func() { unregister(); cancel() }
 }
