@@ -12,7 +12,7 @@ import (
 // The walk asks the kernel for the children of each thread of the run and, where
 // there is one, of the launcher: it costs by the size of the tree. The scan lists
 // all processes of the machine (under 1 us each) and reads those that are new on
-// it (some 12 us each); strangers are not read again: membership is inherited, so
+// it (some 10 us each); strangers are not read again: membership is inherited, so
 // a stranger never becomes a member.
 //
 // The scan sees what the walk cannot: orphans of the command's session that no

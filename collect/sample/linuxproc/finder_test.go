@@ -31,6 +31,19 @@ type clock struct{ now time.Time }
 
 func (c *clock) add(d time.Duration) { c.now = c.now.Add(d) }
 
+// at starts a reader that is told the time.
+func (p *proc) at(src *linuxproc.Source, pid int) (sample.Reader, *clock) {
+	p.t.Helper()
+	c := &clock{now: time.Unix(1000, 0)}
+	src.SetClock(func() time.Time { return c.now })
+	r, err := src.Begin(pid)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(func() { closeReader(p.t, r) })
+	return r, c
+}
+
 // settled is a reader that is ten seconds into the run and has just scanned: it
 // scans again in a second, and walks until then. Strangers make the machine larger
 // than the tree.
@@ -39,12 +52,7 @@ func (p *proc) settled(src *linuxproc.Source, pid int) (sample.Reader, *clock) {
 	for stranger := 5000; stranger < 5020; stranger++ {
 		p.set(process{pid: stranger, parent: 1, session: 1, pages: 1000, user: 1000})
 	}
-	c := &clock{now: time.Unix(1000, 0)}
-	src.SetClock(func() time.Time { return c.now })
-	r, err := src.Begin(pid)
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	r, c := p.at(src, pid)
 	read(p.t, r)
 	c.add(10 * time.Second)
 	read(p.t, r)
@@ -116,15 +124,7 @@ func TestAYoungRunIsScannedMoreOften(t *testing.T) {
 	p := newProc(t)
 	p.set(process{pid: 100, session: 100, pages: 1})
 	p.lists(100, 100)
-	r, c := p.settled(linuxproc.New(p.root), 100)
-	_ = r
-	c.now = time.Unix(1000, 0)
-	src := linuxproc.New(p.root)
-	src.SetClock(func() time.Time { return c.now })
-	r, err := src.Begin(100)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r, c := p.at(linuxproc.New(p.root), 100)
 	wantTotals(t, r, totals{1, 0, 1, 1})
 	for n := range 5 {
 		c.add(100 * time.Millisecond)

@@ -62,7 +62,8 @@ func (s *script) tell() {
 	}
 }
 
-// walker is a reader that has scanned once, long ago, and walks from now on.
+// walker is a reader that has scanned once, long ago, and walks from now on, where
+// the kernel has lists of children.
 func walker(t *testing.T, src *linuxproc.Source, pid int) (sample.Reader, *clock) {
 	t.Helper()
 	c := &clock{now: time.Unix(1000, 0)}
@@ -78,13 +79,6 @@ func walker(t *testing.T, src *linuxproc.Source, pid int) (sample.Reader, *clock
 	return r, c
 }
 
-func closeReader(t *testing.T, r sample.Reader) {
-	t.Helper()
-	if err := r.(io.Closer).Close(); err != nil {
-		t.Error(err)
-	}
-}
-
 func wantProcesses(t *testing.T, r sample.Reader, want float64) {
 	t.Helper()
 	if got := read(t, r); got.processes != want {
@@ -92,17 +86,8 @@ func wantProcesses(t *testing.T, r sample.Reader, want float64) {
 	}
 }
 
-func needLists(t *testing.T) {
-	t.Helper()
-	pid := strconv.Itoa(os.Getpid())
-	if _, err := os.Stat("/proc/" + pid + "/task/" + pid + "/children"); err != nil {
-		t.Skip("this kernel has no lists of children")
-	}
-}
-
 // A chain of forks grows during the run, each in a session of its own.
 func TestRealForkChain(t *testing.T) {
-	needLists(t)
 	s := startScript(t, `read go
 		setsid sh -c 'setsid sh -c "setsid sh -c \"echo ready; sleep 60; :\"; :"; :' & wait`)
 	r, _ := walker(t, linuxproc.New("/proc"), s.pid)
@@ -130,9 +115,8 @@ func TestRealOrphanOfTheSession(t *testing.T) {
 // A daemon, out of the session and without its parent, below a sub-reaper: here
 // the test itself is one.
 func TestRealDaemonBelowTheLauncher(t *testing.T) {
-	needLists(t)
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	defer func() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0) }()
 	s := startScript(t, `read go; (setsid sleep 60 & echo $!); echo ready; read go`)
@@ -217,7 +201,6 @@ func TestRealCPUTimeOfAChildThatEnded(t *testing.T) {
 
 // The walk and a scan by a new reader say the same of a tree that rests.
 func TestRealTreeIsTheSameBothWays(t *testing.T) {
-	needLists(t)
 	s := startScript(t, `read go; n=0; while [ $n -lt 20 ]; do n=$((n + 1)); sh -c 'sleep 60 & wait' & done; echo ready; wait`)
 	walks, _ := walker(t, linuxproc.New("/proc"), s.pid)
 	s.tell()
@@ -369,4 +352,37 @@ func TestNoFileLeftForTheSampler(t *testing.T) {
 		t.Errorf("%d readings of 4 failed", failed)
 	}
 	wantTotals(t, r, totals{60, 60, 60, 60})
+}
+
+// BenchmarkTree is a tick of trees of several sizes, scans included.
+func BenchmarkTree(b *testing.B) {
+	for _, n := range []int{1, 10, 100} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			cmd := exec.Command("sh", "-c", `n=$1; while [ $n -gt 0 ]; do n=$((n - 1)); sleep 1000 & done; echo ready; wait`, "sh", strconv.Itoa(n))
+			cmd.SysProcAttr = ownSession()
+			out, err := cmd.StdoutPipe()
+			if err != nil {
+				b.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				b.Fatal(err)
+			}
+			defer func() { killSession(b, cmd.Process.Pid); _ = cmd.Wait() }()
+			if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+				b.Fatal(err)
+			}
+			r, err := linuxproc.New("/proc").Begin(cmd.Process.Pid)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer closeReader(b, r)
+			b.ReportAllocs()
+			for b.Loop() {
+				var batch sample.Batch
+				if err := r.Read(&batch); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
 }

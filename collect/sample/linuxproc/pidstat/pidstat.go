@@ -7,7 +7,7 @@
 // to the sampler of the process tree (linuxproc) and to the launcher, which
 // looks for what a command left behind.
 //
-// prometheus/procfs has such a parser. This one takes 60 % of its time, nearly all
+// prometheus/procfs has such a parser. This one takes under 60 % of its time, nearly all
 // of it in the kernel, and allocates a tenth (BenchmarkStat), which counts where
 // the file is read for every process at every tick.
 package pidstat
