@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # sampler.sh [SECONDS]: the process sampler for 1, 10 and 100 processes at 10 Hz,
 # in percent of a core, and the ticks it kept; beside it a plain Python poller on
-# the same processes. Goals: 0.3, 0.4, 2 % and every tick. Twice a goal fails.
+# the same processes; the median of three. Goals: 0.3, 0.4, 2 % and every tick.
+# Twice a goal fails. Three minutes.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 seconds=${1:-10}

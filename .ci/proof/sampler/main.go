@@ -5,8 +5,9 @@
 //
 // For 1, 10 and 100 processes below one parent, one of them spinning and the
 // others asleep, it runs our sampler and then the Python poller at 10 Hz for
-// SECONDS each, in processes of their own, and prints the share of one core each
-// took and the ticks it kept. It exits 1 when twice a goal is exceeded.
+// SECONDS each, in processes of their own, three times over. It prints the median
+// share of one core each took and the ticks that all three kept, and exits 1 when
+// twice a goal is exceeded.
 //
 // It starts itself again as "read PID LAUNCHER SECONDS", which is our sampler.
 package main
@@ -14,10 +15,12 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -135,7 +138,7 @@ func compare(seconds, python, poller string) error {
 	return nil
 }
 
-// measure lets both samplers read one tree, one after the other.
+// measure lets both samplers read one tree, one after the other, three times.
 func measure(self string, n int, seconds, python, poller string) (ours, theirs figures, err error) {
 	launcher := exec.Command("sh", "-c", tree, "sh", strconv.Itoa(n))
 	launcher.Stderr = os.Stderr
@@ -156,11 +159,28 @@ func measure(self string, n int, seconds, python, poller string) (ours, theirs f
 	}
 	defer func() { _ = unix.Kill(-main, unix.SIGKILL); _ = launcher.Wait() }()
 	pid := strconv.Itoa(main)
-	if ours, err = ask(n, self, "read", pid, strconv.Itoa(launcher.Process.Pid), seconds); err != nil {
-		return ours, theirs, err
+	var all [2][]figures
+	for range 3 {
+		for i, command := range [][]string{{self, "read", pid, strconv.Itoa(launcher.Process.Pid), seconds}, {python, poller, pid, seconds}} {
+			f, err := ask(n, command[0], command[1:]...)
+			if err != nil {
+				return ours, theirs, err
+			}
+			all[i] = append(all[i], f)
+		}
 	}
-	theirs, err = ask(n, python, poller, pid, seconds)
-	return ours, theirs, err
+	return median(all[0]), median(all[1]), nil
+}
+
+// median is that of the shares, beside the sum of the ticks.
+func median(all []figures) (f figures) {
+	slices.SortFunc(all, func(a, b figures) int { return cmp.Compare(a.percent, b.percent) })
+	f.percent = all[len(all)/2].percent
+	for _, one := range all {
+		f.kept += one.kept
+		f.expected += one.expected
+	}
+	return f
 }
 
 // ask runs a sampler and reads its line. One that did not see the parent and its
