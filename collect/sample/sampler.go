@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"sync"
 	"time"
 
@@ -160,6 +161,11 @@ func newWorker(src Source, pid int, every time.Duration) *worker {
 // source and touches nothing else of the sampler.
 func read(src Source, pid int, ask <-chan struct{}, answers chan<- answer) {
 	var r Reader
+	defer func() {
+		if c, ok := r.(io.Closer); ok {
+			_ = guard(c.Close)
+		}
+	}()
 	for range ask {
 		var a answer
 		begun := time.Now()

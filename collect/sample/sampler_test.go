@@ -332,3 +332,46 @@ func TestAddJoinsRuns(t *testing.T) {
 		t.Errorf("got %+v", src)
 	}
 }
+
+// closer is a source whose readers want to be closed.
+type closer struct {
+	*fake
+	closed int
+	panics bool
+}
+
+func (c *closer) Begin(int) (sample.Reader, error) { return c, nil }
+
+func (c *closer) Close() error {
+	c.closed++
+	if c.panics {
+		panic("torn off")
+	}
+	return errors.New("already closed")
+}
+
+// A reader is closed once, after its last reading.
+func TestReadersAreClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stopped := &closer{fake: counter("stopped")}
+		broken := &closer{fake: counter("broken"), panics: true}
+		over := &closer{fake: &fake{name: "over", read: func(int, *sample.Batch) error { return sample.ErrEnded }}}
+		hangs := make(chan struct{})
+		hung := &closer{fake: &fake{name: "hung", read: func(int, *sample.Batch) error { <-hangs; return nil }}}
+		run(t, 250*time.Millisecond, stopped, broken, over, hung)
+		synctest.Wait()
+		for _, c := range []*closer{stopped, broken, over} {
+			if c.closed != 1 {
+				t.Errorf("%s is closed %d times", c.name, c.closed)
+			}
+		}
+		if hung.closed != 0 {
+			t.Error("closed during a reading")
+		}
+		close(hangs)
+		synctest.Wait()
+		if hung.closed != 1 {
+			t.Errorf("closed %d times after the reading that hung", hung.closed)
+		}
+	})
+}

@@ -50,6 +50,9 @@ type Source interface {
 // and its series has a gap. A zero is only put when zero was read.
 //
 // Read may panic. That is taken as an error.
+//
+// A reader that is an io.Closer too is closed when the run is over, after its
+// last Read has returned, and possibly after Stop has. Its error goes nowhere.
 type Reader interface {
 	Read(b *Batch) error
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"os/exec"
@@ -67,9 +68,14 @@ func (p *proc) set(all ...process) {
 	}
 }
 
+// kill empties the file first: who has it open reads nothing more, as from the kernel.
 func (p *proc) kill(pid int) {
 	p.t.Helper()
-	if err := os.RemoveAll(filepath.Join(p.root, strconv.Itoa(pid))); err != nil {
+	dir := filepath.Join(p.root, strconv.Itoa(pid))
+	if err := os.Truncate(filepath.Join(dir, "stat"), 0); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := os.RemoveAll(dir); err != nil {
 		p.t.Fatal(err)
 	}
 }
@@ -83,7 +89,18 @@ func (p *proc) begin(pid int) sample.Reader {
 	if err != nil {
 		p.t.Fatalf("begin: %v", err)
 	}
+	p.t.Cleanup(func() { closeReader(p.t, r) })
 	return r
+}
+
+// closeReader closes a reader that has files; one of a run that was over has none.
+func closeReader(t testing.TB, r sample.Reader) {
+	t.Helper()
+	if c, ok := r.(io.Closer); ok {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 // read reads once. A metric that was not put is -1.
@@ -247,6 +264,7 @@ func TestRealTree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer closeReader(t, r)
 	got := read(t, r)
 	if got.processes < 3 || got.processes > 5 || got.threads < got.processes || got.pages < 3 || got.ticks < 0 {
 		t.Errorf("got %+v, want the shell and its children", got)
@@ -261,6 +279,7 @@ func BenchmarkTick(b *testing.B) {
 	if err != nil {
 		b.Skip(err)
 	}
+	defer closeReader(b, r)
 	b.ReportAllocs()
 	for b.Loop() {
 		var batch sample.Batch

@@ -9,4 +9,4 @@ import (
 
 func ownSession() *syscall.SysProcAttr { return nil }
 
-func killSession(*testing.T, int) {}
+func killSession(testing.TB, int) {}
