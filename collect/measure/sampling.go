@@ -11,6 +11,7 @@ import (
 	"github.com/perfweir/perfweir/collect/result"
 	"github.com/perfweir/perfweir/collect/sample"
 	"github.com/perfweir/perfweir/collect/sample/linuxproc"
+	"github.com/perfweir/perfweir/collect/sample/linuxproc/pidstat"
 	"github.com/perfweir/perfweir/collect/series"
 )
 
@@ -31,7 +32,19 @@ func (s *sampling) start(ctx context.Context, every time.Duration, pid int) {
 	if every <= 0 {
 		every = defaultInterval
 	}
-	s.sampler = sample.StartLate(ctx, min(settle, every/4), every, []sample.Source{linuxproc.New("/proc")}, pid)
+	s.sampler = sample.StartLate(ctx, min(settle, every/4), every, []sample.Source{processTree(pid)}, pid)
+}
+
+// processTree is the source for the processes of a command. One that the launcher
+// started is its child, and so is every orphan of it: the tree is then found from
+// above, without a look at the rest of the machine. Started by ourselves, its
+// parent is us, and so is much else.
+func processTree(pid int) sample.Source {
+	stat, err := pidstat.Open("/proc").Stat(pid)
+	if err != nil || stat.Parent <= 1 || stat.Parent == os.Getpid() {
+		return linuxproc.New("/proc")
+	}
+	return linuxproc.NewUnder("/proc", stat.Parent)
 }
 
 // sampled is what was read during a run.
