@@ -80,13 +80,17 @@ func TestReadersFindNothing(t *testing.T) {
 
 // A link or a pipe in the place of an output is never followed nor waited for.
 func TestOutputsThatAreNoFiles(t *testing.T) {
-	for _, c := range []struct{ name, script, reason string }{
+	cases := []struct{ name, script, reason string }{
 		{"link to a file", `ln -s /etc/hostname "$PERFWEIR_OUT/s"`, "{out}/s is a symbolic link"},
 		{"link inside", `echo 1 > "$PERFWEIR_OUT/t"; ln -s t "$PERFWEIR_OUT/s"`, "{out}/s is a symbolic link"},
 		{"named pipe", `mkfifo "$PERFWEIR_OUT/s"`, "{out}/s is a named pipe"},
 		{"folder", `mkdir "$PERFWEIR_OUT/s"`, "{out}/s is a folder"},
 		{"metrics document", `echo 1 > "$PERFWEIR_OUT/s"; mkfifo "$PERFWEIR_METRICS"`, "PERFWEIR_METRICS is a named pipe"},
-	} {
+	}
+	if os.Getuid() == 0 { // only root makes one
+		cases = append(cases, struct{ name, script, reason string }{"device", `mknod "$PERFWEIR_OUT/s" c 1 5`, "{out}/s is a device"})
+	}
+	for _, c := range cases {
 		r := shell(t, c.script)
 		r.Cell.Exec.Read = []plan.Read{{Metric: "lat", Samples: "{out}/s"}}
 		got := Do(t.Context(), r)

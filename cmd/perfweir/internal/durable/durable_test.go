@@ -135,8 +135,16 @@ func TestClaim(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
 			put(t, dir, tt.files...)
+			before := names(t, dir)
 			lock, err := Claim(dir, tt.fresh, time.Unix(0, 0))
 			if err == nil {
+				// Until the new run begins, the earlier one is there.
+				if got := strings.ReplaceAll(names(t, dir), LockName, ""); strings.TrimSpace(got) != strings.TrimSpace(strings.ReplaceAll(before, LockName, "")) {
+					t.Errorf("claimed, the folder holds %q, had %q", got, before)
+				}
+				if err := Clear(dir); err != nil {
+					t.Error(err)
+				}
 				lock.Release()
 				os.Remove(filepath.Join(dir, LockName))
 			}
@@ -178,6 +186,9 @@ func TestFreshFollowsNoLink(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer lock.Release()
+	if err := Clear(dir); err != nil {
+		t.Fatal(err)
+	}
 	if names(t, dir) != LockName || names(t, elsewhere) != "precious" {
 		t.Errorf("left %q here and %q there", names(t, dir), names(t, elsewhere))
 	}
@@ -199,6 +210,9 @@ func TestFreshRemovesReadOnlyFolders(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer lock.Release()
+	if err := Clear(dir); err != nil {
+		t.Fatal(err)
+	}
 	if names(t, dir) != LockName {
 		t.Errorf("left %q", names(t, dir))
 	}

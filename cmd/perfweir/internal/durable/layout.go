@@ -37,16 +37,16 @@ func ours() []string {
 // ErrNotEmpty says that a folder holds an earlier run.
 var ErrNotEmpty = errors.New("the folder holds an earlier run")
 
-// Claim makes an output folder ready for a new run and locks it: it is created,
-// or empty, or, with fresh, emptied of our own files. A folder that holds other
-// things is refused before anything in it is touched, so that a mistyped -o
-// cannot mix with somebody's work.
+// Claim locks an output folder for a new run: it is created, or empty, or, with
+// fresh, ours. Nothing is removed yet: the earlier run is there until the new one
+// really begins (Clear). A folder that holds other things is refused before
+// anything in it is touched, so that a mistyped -o cannot mix with somebody's work.
 func Claim(dir string, fresh bool, now time.Time) (*Lock, error) {
 	lock, err := Join(dir, now) // first: a folder in use is told as that, not as an earlier run
 	if err != nil {
 		return nil, err
 	}
-	if err := clear(dir, fresh); err != nil {
+	if _, err := usable(dir, fresh); err != nil {
 		lock.Release()
 		return nil, err
 	}
@@ -85,10 +85,10 @@ func usable(dir string, fresh bool) (mine []string, err error) {
 	return mine, nil
 }
 
-// clear removes our entries. RemoveAll does not follow links: a link is removed,
+// Clear removes our entries from a folder that was claimed. A link is removed,
 // not what it names.
-func clear(dir string, fresh bool) error {
-	mine, err := usable(dir, fresh)
+func Clear(dir string) error {
+	mine, err := usable(dir, true)
 	if err != nil {
 		return err
 	}

@@ -85,6 +85,9 @@ func (s Shell) openJournal(out *output, m *matrix) error {
 	if err := checkFolder(out.dir, m.plan); err != nil {
 		return err
 	}
+	if err := durable.Clear(out.dir); err != nil {
+		return err
+	}
 	if err := out.write(durable.Plan, func(w io.Writer) error { return plan.Encode(w, m.plan) }); err != nil {
 		return err
 	}
