@@ -16,7 +16,7 @@ import (
 // One goroutine keeps the time. Slots are at start + k x interval, k from 0, and
 // stay there however long a reading takes; a slot that has passed is skipped and
 // counted. Each source has a goroutine of its own, because a read of a device
-// may hang for ever, but they are asked one after the other, in their order:
+// may hang for ever (one that is Prompt has none), but they are asked one after the other, in their order:
 // sources that read at the same moment would disturb each other and the run.
 type Sampler struct {
 	start time.Time
@@ -125,6 +125,7 @@ func (s *Sampler) keepTime(ctx context.Context, every time.Duration) {
 // worker is one source of a sampler: the goroutine that reads it and, on the
 // time-keeping side, what came of it.
 type worker struct {
+	direct  *asking       // of a Prompt source, read here; else nil
 	ask     chan struct{} // closed by close
 	answers chan answer   // one place, so that the reading goroutine never waits to be heard
 
@@ -153,31 +154,48 @@ func newWorker(src Source, pid int, every time.Duration) *worker {
 		stats:   Stats{Name: src.Name(), Every: every},
 		index:   map[key]int{},
 	}
-	go read(src, pid, w.ask, w.answers)
+	if _, ok := src.(Prompt); ok {
+		w.direct = &asking{src: src, pid: pid}
+	} else {
+		go read(&asking{src: src, pid: pid}, w.ask, w.answers)
+	}
 	return w
+}
+
+// asking is one source being read, by one goroutine.
+type asking struct {
+	src Source
+	pid int
+	r   Reader // after Begin
+}
+
+func (x *asking) answer() answer {
+	var a answer
+	begun := time.Now()
+	if x.r == nil {
+		a.err = guard(func() (err error) { x.r, err = x.src.Begin(x.pid); return err })
+		a.absent = a.err != nil
+	}
+	if a.err == nil {
+		a.err = guard(func() error { return x.r.Read(&a.batch) })
+	}
+	a.at = time.Now()
+	a.took = a.at.Sub(begun)
+	return a
+}
+
+func (x *asking) close() {
+	if c, ok := x.r.(io.Closer); ok {
+		_ = guard(c.Close)
+	}
 }
 
 // read answers every ask until ask is closed. It runs in the goroutine of one
 // source and touches nothing else of the sampler.
-func read(src Source, pid int, ask <-chan struct{}, answers chan<- answer) {
-	var r Reader
-	defer func() {
-		if c, ok := r.(io.Closer); ok {
-			_ = guard(c.Close)
-		}
-	}()
+func read(x *asking, ask <-chan struct{}, answers chan<- answer) {
+	defer x.close()
 	for range ask {
-		var a answer
-		begun := time.Now()
-		if r == nil {
-			a.err = guard(func() (err error) { r, err = src.Begin(pid); return err })
-			a.absent = a.err != nil
-		}
-		if a.err == nil {
-			a.err = guard(func() error { return r.Read(&a.batch) })
-		}
-		a.at = time.Now()
-		a.took = a.at.Sub(begun)
+		a := x.answer()
 		answers <- a
 		if a.absent {
 			return
@@ -206,6 +224,10 @@ func (w *worker) miss(slots int) {
 func (w *worker) slot(start time.Time, patience time.Duration, stop <-chan struct{}) {
 	w.harvest(start)
 	if w.over {
+		return
+	}
+	if w.direct != nil {
+		w.take(w.direct.answer(), start)
 		return
 	}
 	if w.asked {
@@ -280,6 +302,9 @@ func (w *worker) ended(at time.Duration) {
 func (w *worker) close(start time.Time, at time.Duration) {
 	w.harvest(start)
 	close(w.ask)
+	if w.direct != nil {
+		w.direct.close()
+	}
 	if w.over {
 		return
 	}

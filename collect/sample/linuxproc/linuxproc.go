@@ -50,6 +50,10 @@ func NewUnder(root string, launcher int) *Source {
 // Name returns Name.
 func (s *Source) Name() string { return Name }
 
+// NeverWaits: the kernel answers from memory, and takes no lock that a process
+// could hold for long (stat and children do not need the memory map's).
+func (s *Source) NeverWaits() {}
+
 // Begin returns the reader of the tree whose first process is pid. It keeps files
 // open and is an io.Closer. The reasons of its errors are those of the results
 // document.
