@@ -130,6 +130,7 @@ func TestClaim(t *testing.T) {
 		{name: "somebody's folder", files: []string{"thesis.tex"}, want: "holds thesis.tex", left: "thesis.tex"},
 		{name: "somebody's folder, fresh", files: []string{"runs/mine", "thesis.tex"}, fresh: true, want: "not an output folder", left: "runs thesis.tex"},
 		{name: "somebody's results, fresh", files: []string{"results.json", "runs/mine", "baseline/mine"}, fresh: true, want: "not an output folder", left: "baseline results.json runs"},
+		{name: "killed in the first write", files: []string{LockName, ".plan.json.123.tmp"}, left: ""},
 		{name: "only a lock", files: []string{LockName}, left: ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -79,7 +79,8 @@ func usable(dir string, fresh bool) (mine []string, err error) {
 	case !IsOurs(dir):
 		name := append(foreign, mine...)[0]
 		return nil, fmt.Errorf("output folder %s: it holds %s and is not an output folder of perfweir: name another with -o", dir, name)
-	case !fresh && len(mine) > 0:
+	case !fresh && slices.ContainsFunc(mine, func(name string) bool { return !isTemporary(name, ours()) }):
+		// What a kill in the middle of the first write left is no earlier run.
 		return nil, fmt.Errorf("output folder %s: %w: --resume goes on with it, --fresh removes it, -o names another", dir, ErrNotEmpty)
 	}
 	return mine, nil

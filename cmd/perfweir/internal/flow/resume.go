@@ -2,7 +2,9 @@ package flow
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -107,6 +109,9 @@ func (s Shell) goOn(ctx context.Context, su *suite, o Options, out *output) (*ma
 		return nil, fmt.Errorf("%w: resume: %s; --fresh starts anew", ErrUsage, strings.Join(plan.Differences(old, p), "; "))
 	}
 	log, rec, err := journal.Open(out.path(durable.Journal))
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, journal.ErrEmpty) {
+		return nil, fmt.Errorf("%w: resume: no run had begun in %s: --fresh starts anew", ErrUsage, out.dir)
+	}
 	if err != nil {
 		return nil, err
 	}
