@@ -16,16 +16,11 @@ import (
 // CI does everything in order: plan, baseline, measure, judge, tell, keep. At a
 // desk the baseline is a folder beside the suite file.
 func (s Shell) CI(ctx context.Context, o Options) (*verdict.Document, error) {
-	su, err := s.load(o.Config)
-	if err != nil {
-		return nil, err
-	}
-	out, m, err := s.start(ctx, su, o)
+	su, out, m, err := s.start(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	defer out.close()
-	s.announce(su, m.plan)
 	// Before the first command runs: what it compares with cannot be changed by it.
 	b := su.baseline(o, m.want())
 	s.sayBaseline(b)
@@ -60,16 +55,11 @@ func (s Shell) sayBaseline(b *baseline.Baseline) {
 
 // Run executes the matrix and writes results; it judges nothing.
 func (s Shell) Run(ctx context.Context, o Options) (*result.Document, error) {
-	su, err := s.load(o.Config)
-	if err != nil {
-		return nil, err
-	}
-	out, m, err := s.start(ctx, su, o)
+	su, out, m, err := s.start(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	defer out.close()
-	s.announce(su, m.plan)
 	return s.alone(ctx, su, func() (*result.Document, error) { return s.measure(ctx, out, m) })
 }
 

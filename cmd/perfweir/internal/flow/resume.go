@@ -44,18 +44,28 @@ func (m *matrix) want() baseline.Want {
 	return w
 }
 
-// start opens the output folder and plans: anew, or going on with what is there.
-func (s Shell) start(ctx context.Context, su *suite, o Options) (*output, *matrix, error) {
-	if !o.Resume {
-		if o.RetryFailed {
-			return nil, nil, fmt.Errorf("%w: --retry-failed goes with --resume", ErrUsage)
-		}
-		return s.begin(ctx, su, o)
+// start reads the suite, opens the output folder, plans (anew, or going on with
+// what is there) and says what will be done.
+func (s Shell) start(ctx context.Context, o Options) (*suite, *output, *matrix, error) {
+	begin := s.begin
+	switch {
+	case !o.Resume && o.RetryFailed:
+		return nil, nil, nil, fmt.Errorf("%w: --retry-failed goes with --resume", ErrUsage)
+	case o.Resume && o.Fresh:
+		return nil, nil, nil, fmt.Errorf("%w: --fresh removes what --resume would go on with: choose one", ErrUsage)
+	case o.Resume:
+		begin = s.resume
 	}
-	if o.Fresh {
-		return nil, nil, fmt.Errorf("%w: --fresh removes what --resume would go on with: choose one", ErrUsage)
+	su, err := s.load(o.Config)
+	if err != nil {
+		return nil, nil, nil, err
 	}
-	return s.resume(ctx, su, o)
+	out, m, err := begin(ctx, su, o)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	s.announce(su, m.plan)
+	return su, out, m, nil
 }
 
 func (s Shell) begin(ctx context.Context, su *suite, o Options) (*output, *matrix, error) {
