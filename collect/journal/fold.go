@@ -55,10 +55,12 @@ func header(p *plan.Plan) result.Header {
 		Suite:  p.Suite,
 		Plan: result.PlanRef{
 			Digest: p.Digest, Seed: p.Seed, Looks: p.Looks, Cells: len(p.Cells), Runs: runs, Selection: p.Selection,
+			Shard: p.Shard, Whole: p.Whole,
 		},
 		Builds:  p.Builds,
 		Metrics: map[string]result.Metric{},
 		Skipped: p.Skipped,
+		Dealt:   p.Dealt,
 	}
 }
 

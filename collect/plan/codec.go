@@ -8,7 +8,7 @@ import (
 	"github.com/perfweir/perfweir/collect/result"
 )
 
-// Encode writes a plan, one cell a line. It refuses a plan whose order does not
+// Encode writes a plan, one cell a line, those of other shards too. It refuses a plan whose order does not
 // fit its cells, and names that are not UTF-8: results could not be written under
 // them, and that is better said before the first run.
 func Encode(w io.Writer, p *Plan) error {
@@ -24,10 +24,15 @@ func Encode(w io.Writer, p *Plan) error {
 	}
 	head := struct {
 		*Plan
-		Cells *struct{} `json:"cells,omitempty"` // written line by line
+		Dealt *struct{} `json:"dealt,omitempty"` // written line by line
+		Cells *struct{} `json:"cells,omitempty"` // and so are these
 	}{Plan: &out}
-	err := result.WriteDocument(w, head,
-		result.Lines{Key: "cells", Len: len(p.Cells), At: func(i int) any { return &p.Cells[i] }})
+	var arrays []result.Lines
+	if len(p.Dealt) > 0 {
+		arrays = append(arrays, result.Lines{Key: "dealt", Len: len(p.Dealt), At: func(i int) any { return &p.Dealt[i] }})
+	}
+	arrays = append(arrays, result.Lines{Key: "cells", Len: len(p.Cells), At: func(i int) any { return &p.Cells[i] }})
+	err := result.WriteDocument(w, head, arrays...)
 	if err != nil {
 		return fmt.Errorf("encode plan: %w", err)
 	}
@@ -47,6 +52,9 @@ func Decode(r io.Reader) (*Plan, error) {
 	}
 	if len(p.Cells) == 0 {
 		p.Cells = nil
+	}
+	if len(p.Dealt) == 0 {
+		p.Dealt = nil
 	}
 	return p, nil
 }

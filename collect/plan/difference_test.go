@@ -56,3 +56,43 @@ func TestDifferences(t *testing.T) {
 		}
 	}
 }
+
+// A resume of a shard says what changed in the plan that it is a part of, where
+// nothing of its own did.
+func TestDifferencesOfShards(t *testing.T) {
+	z := func(s *Suite) *Benchmark { return &s.Benchmarks[1] }
+	for _, tt := range []struct {
+		want string
+		edit func(*Suite, *Facts)
+	}{
+		{"the shard was 2/2 and is 1/2", func(s *Suite, f *Facts) { f.Shard.Index = 1 }},
+		{"the shard was 2/2 and is the whole plan", func(s *Suite, f *Facts) { f.Shard = Shard{} }},
+		{"the definition of cell z changed", func(s *Suite, f *Facts) { z(s).Exec.Argv = []string{"false"} }},
+		{"cell z had 3 repeats, and has 2", func(s *Suite, f *Facts) { z(s).Repeats = 2 }},
+		{"cell y is new", func(s *Suite, f *Facts) {
+			s.Benchmarks = append(s.Benchmarks, Benchmark{Name: "y", Repeats: 1, Exec: Exec{Argv: []string{"true"}}})
+		}},
+		{"cell z is gone", func(s *Suite, f *Facts) { s.Benchmarks = s.Benchmarks[:1] }},
+		{"warm-ups or timeouts of another shard's cells", func(s *Suite, f *Facts) { z(s).Exec.Timeout.Fixed = 9 }},
+		{"the timeout of cell a/p/y changed", func(s *Suite, f *Facts) { s.Benchmarks[0].Exec.Timeout.Fixed = 9 }},
+		{"cell a/p/y had 3 repeats and 0 warm-ups, and has 3 and 1", func(s *Suite, f *Facts) { s.Benchmarks[0].Warmups = 1 }},
+	} {
+		plan := func(edit func(*Suite, *Facts)) *Plan {
+			s, f := suite(2, 3), facts(1)
+			f.Shard = Shard{Index: 2, Of: 2} // z is in the other
+			edit(s, &f)
+			p, err := Make(s, f)
+			if err != nil {
+				t.Fatalf("%s: %v", tt.want, err)
+			}
+			return p
+		}
+		was, is := plan(func(*Suite, *Facts) {}), plan(tt.edit)
+		if was.Digest == is.Digest {
+			t.Errorf("%s: the digest is the same", tt.want)
+		}
+		if got := strings.Join(Differences(was, is), "; "); !strings.HasPrefix(got, tt.want) {
+			t.Errorf("got %q, want %q", got, tt.want)
+		}
+	}
+}

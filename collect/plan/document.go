@@ -11,7 +11,7 @@ const Schema = "perfweir.plan/v1"
 type Plan struct {
 	Schema    string                  `json:"schema"`
 	Suite     result.Suite            `json:"suite"`
-	Digest    string                  `json:"digest"` // of Cells' digests, order, seed, looks, programs: a resume needs the same
+	Digest    string                  `json:"digest"` // of Cells' digests, order, seed, looks, programs, shard: a resume needs the same
 	Seed      uint64                  `json:"seed"`
 	Looks     []int                   `json:"looks"`
 	Selection string                  `json:"selection,omitempty"`
@@ -21,8 +21,14 @@ type Plan struct {
 	Skipped   []result.Skipped        `json:"skipped,omitempty"`
 	// Metrics are the suite's definitions of metrics that its programs report.
 	Metrics map[string]result.Metric `json:"metrics,omitempty"`
-	Cells   []Cell                   `json:"cells"`
-	Order   Order                    `json:"order"`
+	// Shard is "2/3" when Cells are that part of the plan whose cells are all in
+	// Dealt, in the order of the suite; Whole is its digest without what each
+	// shard's runner has of its own. Looks and Skipped are those of the whole plan.
+	Shard string         `json:"shard,omitempty"`
+	Whole string         `json:"whole,omitempty"`
+	Dealt []result.Dealt `json:"dealt,omitempty"`
+	Cells []Cell         `json:"cells"`
+	Order Order          `json:"order"`
 }
 
 // Cell is one row of the matrix with everything needed to run it.
@@ -46,6 +52,11 @@ type Cell struct {
 	Repeats   int               `json:"repeats"`
 	Warmups   int               `json:"warmups"`
 	Exec      Exec              `json:"exec"`
+}
+
+// ID returns the cell's identity.
+func (c *Cell) ID() result.ID {
+	return result.ID{Benchmark: c.Benchmark, Variant: c.Variant, Input: c.Input, Build: c.Build}
 }
 
 // Order is the list of runs, column by column; all slices have one length.

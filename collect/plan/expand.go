@@ -26,10 +26,13 @@ type Facts struct {
 	Seed     uint64
 	Selected string // glob of --cells
 	Repeats  int    // of --repeats; 0: as the suite says
+	// Shard is the part to measure of the plan that all the rest gives; zero: all.
+	Shard Shard
 }
 
 // Make expands a suite into a plan: cells, order, digests. All problems are
-// reported at once.
+// reported at once. Of a shard, what is left out, refused or limited is as in the
+// whole plan.
 func Make(s *Suite, f Facts) (*Plan, error) {
 	p := &Plan{
 		Schema: Schema, Seed: f.Seed, Selection: f.Selected, Builds: f.Builds,
@@ -55,9 +58,12 @@ func Make(s *Suite, f Facts) (*Plan, error) {
 	case s.Limits.Cells > 0 && len(p.Cells) > s.Limits.Cells:
 		return nil, fmt.Errorf("the plan has %d cells, more than limits.cells allows (%d): narrow the inputs or raise the limit", len(p.Cells), s.Limits.Cells)
 	}
-	p.Order = order(p.Cells, f.Seed)
 	p.Looks = []int{maxRepeats(p.Cells)}
-	p.Digest = p.digest()
+	if err := p.deal(f.Shard); err != nil {
+		return nil, err
+	}
+	p.Order = order(p.Cells, f.Seed)
+	p.Digest = p.shardDigest(p.digest())
 	return p, nil
 }
 

@@ -157,16 +157,17 @@ type Expect struct {
 	Metric     string `json:"metric,omitempty"`      // records the file's size under this name; default output_size for the first
 }
 
-// Read is one reader of what a run printed or left. Exactly one of Pattern,
-// Count, Samples and Checks is set.
+// Read is one reader of what a run printed or left. Exactly one of Format,
+// Pattern, Count, Samples and Checks is set.
 type Read struct {
+	Format  string     `json:"format,omitempty"` // name of a known tool's output; it names its metrics and parts itself
 	Metric  string     `json:"metric,omitempty"`
 	Part    string     `json:"part,omitempty"`
 	Pattern string     `json:"pattern,omitempty"` // RE2; group 1 is the number, several matches reduce by Statistic
 	Count   string     `json:"count,omitempty"`   // RE2, multi-line: number of matches; also METRIC_per_second
 	Samples string     `json:"samples,omitempty"` // file of one number a line: percentiles of a run
 	Checks  string     `json:"checks,omitempty"`  // JSON file of named booleans
-	From    string     `json:"from,omitempty"`    // "stdout" (default), "stderr" or a file, which may hold {out}
+	From    string     `json:"from,omitempty"`    // of Format, Pattern and Count: "stdout" (default), "stderr" or a file, which may hold {out}
 	Scale   float64    `json:"scale,omitempty"`   // multiply what is read to get Unit (unit: ms is 1e-3 s); 0 is 1
 	Def     *MetricDef `json:"def,omitempty"`     // definition for the document; nil: the catalogue's
 	// Statistic reduces several matches inside a run: median (default), mean,

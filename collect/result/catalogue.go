@@ -1,6 +1,9 @@
 package result
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Names of the built-in metrics that more than one room speaks of.
 const (
@@ -17,6 +20,10 @@ const (
 	Attempts          = "attempts"
 	Throughput        = "throughput"
 	Check             = "check"
+	TimePerOp         = "time_per_op"
+	BytesPerOp        = "bytes_per_op"
+	AllocsPerOp       = "allocs_per_op"
+	BytesPerSecond    = "bytes_per_second"
 )
 
 // Catalogue returns the definitions of the built-in metrics by name. A user's
@@ -44,6 +51,14 @@ func Catalogue() map[string]Metric {
 		// A named boolean, 1 or 0; the part is its name.
 		Check: {Unit: "1", Better: Higher, Class: Exact, Source: "report", Step: 1},
 
+		// What a benchmark inside a program prints of one operation. Allocations
+		// and their bytes hardly move; where an operation's share of them depends
+		// on how often it ran, they move a little.
+		TimePerOp:      {Unit: "s", Per: "op", Better: Lower, Class: Noisy, Source: "report"},
+		BytesPerOp:     {Unit: "B", Per: "op", Better: Lower, Class: Counted, Source: "report"},
+		AllocsPerOp:    {Unit: "1", Per: "op", Better: Lower, Class: Counted, Source: "report"},
+		BytesPerSecond: {Unit: "B/s", Better: Higher, Class: Noisy, Source: "report"},
+
 		"latency_min":        {Unit: "s", Better: Lower, Class: Noisy, Source: "report"},
 		"latency_mean":       {Unit: "s", Better: Lower, Class: Noisy, Source: "report"},
 		"latency_p50":        {Unit: "s", Better: Lower, Class: Tail, Source: "report"},
@@ -55,6 +70,19 @@ func Catalogue() map[string]Metric {
 		"time_to_first_byte": {Unit: "s", Better: Lower, Class: Noisy, Source: "report"},
 		"handshake_time":     {Unit: "s", Better: Lower, Class: Noisy, Source: "report"},
 	}
+}
+
+// BetterOf is the direction that a base unit has by itself (C08): time, memory,
+// energy and power are costs, bytes a second are gains. Another unit has none.
+func BetterOf(base string) string {
+	over, _, isRate := strings.Cut(base, "/")
+	switch {
+	case base == "B/s":
+		return Higher
+	case over == "s", over == "J", over == "W", over == "B" && !isRate:
+		return Lower
+	}
+	return ""
 }
 
 // BuiltinNames returns the names of the catalogue in order.

@@ -26,6 +26,17 @@ func checkHeader(h *Header) error {
 		}
 		seen[s.ID] = true
 	}
+	if len(h.Dealt) > MaxCells {
+		return fmt.Errorf("%d dealt cells, at most %d", len(h.Dealt), MaxCells)
+	}
+	for i := range h.Dealt {
+		d := &h.Dealt[i]
+		for _, s := range [...]string{d.Benchmark, d.Variant, d.Input, d.Build} {
+			if !readable(s) {
+				return fmt.Errorf("dealt cell %d: name %q is not valid UTF-8, or longer than %d bytes", i, shorten(s), maxString)
+			}
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(h.Metrics)) {
 		if err := checkMetric(h.Metrics[name]); err != nil {
 			return fmt.Errorf("metric %q: %w", shorten(name), err)

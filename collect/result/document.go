@@ -27,14 +27,18 @@ type Document struct {
 
 // Header is everything before the cells.
 type Header struct {
-	Schema   string            `json:"schema"`
-	Suite    Suite             `json:"suite"`
-	Plan     PlanRef           `json:"plan"`
-	Builds   map[string]Build  `json:"builds"`   // by build name: "head", "base"
-	Sessions []Session         `json:"sessions"` // in the order they ran
-	Metrics  map[string]Metric `json:"metrics"`  // by metric name; every metric of a column is here
+	Schema string           `json:"schema"`
+	Suite  Suite            `json:"suite"`
+	Plan   PlanRef          `json:"plan"`
+	Builds map[string]Build `json:"builds"` // by build name: "head", "base"
+	// Sessions are in the order they ran. Those of shards ran side by side: they
+	// follow each other shard by shard, the one that began first in front.
+	Sessions []Session         `json:"sessions"`
+	Metrics  map[string]Metric `json:"metrics"` // by metric name; every metric of a column is here
 	// Skipped are cells of the suite that were left out of the plan on purpose.
 	Skipped []Skipped `json:"skipped,omitempty"`
+	// Dealt are all cells of the plan that Plan.Shard is a part of.
+	Dealt []Dealt `json:"dealt,omitempty"`
 }
 
 // Suite names the suite file the document came from.
@@ -46,12 +50,20 @@ type Suite struct {
 
 // PlanRef ties the document to the plan it was measured under.
 type PlanRef struct {
-	Digest    string `json:"digest"`              // see plan.Plan.Digest
-	Seed      uint64 `json:"seed"`                // of the order
+	Digest    string `json:"digest"`              // see plan.Plan.Digest; of merged shards: Whole of each
+	Seed      uint64 `json:"seed"`                // of the order; of merged shards 0: each has its own, in Shards
 	Looks     []int  `json:"looks"`               // cumulative repeats at each planned look; one entry: all at once
-	Cells     int    `json:"cells"`               // planned
-	Runs      int    `json:"runs"`                // planned, warm-ups not counted
+	Cells     int    `json:"cells"`               // planned in this document
+	Runs      int    `json:"runs"`                // planned in this document, warm-ups not counted
 	Selection string `json:"selection,omitempty"` // glob of --cells: the rest of the suite was left out on purpose
+	// Shard is "2/3" when the document has only that part of the plan; the rest is
+	// measured by other runners. Looks are those of the whole plan.
+	Shard string `json:"shard,omitempty"`
+	// Whole is the digest of the plan that Shard is a part of, without what every
+	// runner has of its own (seed, programs): shards of one plan have the same.
+	Whole string `json:"whole,omitempty"`
+	// Shards are what a merged document was made of.
+	Shards []ShardRef `json:"shards,omitempty"`
 }
 
 // Build is one revision of the program under test.
@@ -91,6 +103,7 @@ type Session struct {
 	Host        Host         `json:"host"`
 	Sources     []Source     `json:"sources,omitempty"`
 	Interrupted bool         `json:"interrupted,omitempty"` // stopped from outside before the plan was done
+	Warnings    []string     `json:"warnings,omitempty"`    // what the code under test did that it should not
 }
 
 // WorkflowRun is GitHub's run that the session belongs to.

@@ -100,7 +100,11 @@ func randomHeader(rnd *rand.Rand) Header {
 	}
 	for i := range rnd.IntN(3) {
 		h.Plan.Looks = append(h.Plan.Looks, i)
+		h.Plan.Shards = append(h.Plan.Shards, ShardRef{randomText(rnd), randomText(rnd), rnd.Uint64(), i == 0})
+		h.Plan.Shard, h.Plan.Whole = randomText(rnd), randomText(rnd)
 		h.Skipped = append(h.Skipped, Skipped{randomText(rnd), randomText(rnd)})
+		h.Dealt = append(h.Dealt, Dealt{Shard: i, Benchmark: randomText(rnd), Input: randomText(rnd), Build: randomText(rnd),
+			Was: []string{randomText(rnd)}, Digest: randomText(rnd), Planned: rnd.IntN(30)})
 		s := Session{
 			ID: strconv.Itoa(i) + randomText(rnd), Machine: randomText(rnd), Origin: "run", Replicates: ReplicatesProcess,
 			StartedAt: time.Unix(rnd.Int64N(4e9), rnd.Int64N(1e9)).UTC(), LaunchFloor: rnd.Int64(), Interrupted: rnd.IntN(2) == 0,

@@ -185,8 +185,11 @@ func (r *Reader) headerKey(name string, seen map[string]bool) error {
 		return fmt.Errorf("key %q is there twice", name)
 	}
 	seen[name] = true
-	if name == "sessions" {
-		return r.readSessions()
+	switch name {
+	case "sessions":
+		return readList(&r.s, &r.header.Sessions, maxSessions, name)
+	case "dealt":
+		return readList(&r.s, &r.header.Dealt, MaxCells, name)
 	}
 	raw, err := r.s.raw()
 	if err != nil {
@@ -201,26 +204,26 @@ func (r *Reader) headerKey(name string, seen map[string]bool) error {
 	return nil
 }
 
-// readSessions reads the sessions one by one: "{}" takes 3 bytes in the file and
-// hundreds in memory, so their number has to be bounded before they are kept.
-func (r *Reader) readSessions() error {
-	if c, err := r.s.next(); err != nil {
+// readList reads a list of the header one by one: "{}" takes 3 bytes in the file
+// and hundreds in memory, so their number has to be bounded before they are kept;
+// and what is bounded in bytes is one of them, not the list.
+func readList[E any](s *scanner, list *[]E, most int, name string) error {
+	if c, err := s.next(); err != nil {
 		return err
 	} else if c == 'n' {
-		return r.s.literal("null")
+		return s.literal("null")
 	}
-	list := &r.header.Sessions
-	return r.s.array(func() error {
-		if len(*list) == maxSessions {
-			return fmt.Errorf("more than %d sessions", maxSessions)
+	return s.array(func() error {
+		if len(*list) == most {
+			return fmt.Errorf("%s: more than %d", name, most)
 		}
-		raw, err := r.s.raw()
+		raw, err := s.raw()
 		if err != nil {
-			return err
+			return fmt.Errorf("%s %d: %w", name, len(*list), err)
 		}
-		var one Session
+		var one E
 		if err := json.Unmarshal(raw, &one); err != nil {
-			return fmt.Errorf("session %d: %w", len(*list), err)
+			return fmt.Errorf("%s %d: %w", name, len(*list), err)
 		}
 		*list = append(*list, one)
 		return nil
@@ -244,6 +247,8 @@ func headerField(h *Header, key string) any {
 		return &h.Metrics
 	case "skipped":
 		return &h.Skipped
+	case "dealt":
+		return &h.Dealt
 	}
 	return nil
 }
@@ -257,7 +262,12 @@ func normalizeHeader(h *Header) {
 	}
 	emptyMap(&h.Metrics)
 	emptyList(&h.Plan.Looks)
+	emptyList(&h.Plan.Shards)
 	emptyList(&h.Skipped)
+	emptyList(&h.Dealt)
+	for i := range h.Dealt {
+		emptyList(&h.Dealt[i].Was)
+	}
 	emptyList(&h.Sessions)
 	for i := range h.Sessions {
 		s := &h.Sessions[i]

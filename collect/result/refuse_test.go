@@ -101,7 +101,7 @@ func TestEncodeRefuses(t *testing.T) {
 		spoil func(*Document)
 		want  string
 	}{
-		{"infinite value", func(d *Document) { d.Cells[1].Columns[0].V[1] = math.Inf(1) }, `cell 1 ("encode/b1/1.bin"): column "attempts": value of run 1 is infinite`},
+		{"infinite value", func(d *Document) { d.Cells[1].Columns[0].V[1] = math.Inf(1) }, `cell 1 ("encode/b1/1.bin"): column "allocs_per_op": value of run 1 is infinite`},
 		{"absent without reason", func(d *Document) { d.Cells[0].Columns[0].V[0] = math.NaN() }, `value of run 0 is absent without a reason`},
 		{"reason beside a value", func(d *Document) { d.Cells[0].Columns[0].Absent = map[int]string{0: "x"} }, `run 0 has a value`},
 		{"reason out of range", func(d *Document) { d.Cells[0].Columns[0].Absent = map[int]string{-1: "x"} }, `absent -1`},
