@@ -27,6 +27,12 @@ type Measurement struct {
 type Reading struct {
 	Measurements []Measurement
 	Warnings     []string // one sentence each, free of control characters
+	// Failed is set where the output itself says that the tool failed, whatever
+	// its exit status: what it printed besides is only a part.
+	Failed bool
+	// Why is the line of the output that says best what went wrong, quoted and
+	// short; empty: none does. It has no meaning for a run that went well.
+	Why string
 }
 
 // Present makes a measurement of a value. A value that is not finite becomes
@@ -44,10 +50,13 @@ func Missing(metric, part, reason string, def result.Metric) Measurement {
 }
 
 // Absences lists what a reader would have measured, all absent for one reason:
-// for a run that left nothing to read. What only the output names (checks)
-// stands as one measurement without a part.
+// for a run that left nothing to read. What only the output names stands as one
+// measurement without a part (checks), or is not known at all (the formats of
+// tools).
 func Absences(rd plan.Read, reason string) []Measurement {
 	switch {
+	case rd.Format != "":
+		return nil
 	case rd.Count != "":
 		return []Measurement{
 			Missing(rd.Metric, rd.Part, reason, countDef(rd)),
@@ -64,7 +73,7 @@ func Absences(rd plan.Read, reason string) []Measurement {
 
 func (r *Reading) add(m ...Measurement) { r.Measurements = append(r.Measurements, m...) }
 
-// warn adds a warning. Text that the program wrote goes through quote.
+// warn adds a warning. Text that the program wrote goes through Quote.
 func (r *Reading) warn(format string, args ...any) {
 	r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...))
 }
@@ -72,8 +81,8 @@ func (r *Reading) warn(format string, args ...any) {
 // maxQuoted is how much of a foreign text a message repeats, in bytes.
 const maxQuoted = 60
 
-// quote makes foreign text safe to print, and short.
-func quote(s string) string {
+// Quote makes foreign text safe to print, and short.
+func Quote(s string) string {
 	if len(s) > maxQuoted {
 		return strconv.QuoteToASCII(s[:maxQuoted]) + "..."
 	}
@@ -129,7 +138,7 @@ func scaleOf(rd plan.Read) float64 {
 func reduce(values []float64, statistic string) (float64, error) {
 	switch statistic {
 	case "", "median":
-		return quantile(slices.Sorted(slices.Values(values)), 0.5), nil
+		return Median(values), nil
 	case "mean":
 		return mean(values), nil
 	case "min":
@@ -142,4 +151,9 @@ func reduce(values []float64, statistic string) (float64, error) {
 		return values[len(values)-1], nil
 	}
 	return 0, fmt.Errorf("unknown statistic %q: use median, mean, min, max, sum or last", statistic)
+}
+
+// Median of values, which is not empty and finite. The order of values is kept.
+func Median(values []float64) float64 {
+	return quantile(slices.Sorted(slices.Values(values)), 0.5)
 }

@@ -117,7 +117,7 @@ func (s *scanner) choice(e *entry, key, path string) error {
 		return failAt(at, "%s: longer than %d bytes or not printable", path, maxUnit)
 	}
 	if allowed := choices(key); allowed != nil && !slices.Contains(allowed, word) {
-		return failAt(at, "%s: %s is none of %v", path, quote(word), allowed)
+		return failAt(at, "%s: %s is none of %v", path, Quote(word), allowed)
 	}
 	e.words[key] = word
 	return nil

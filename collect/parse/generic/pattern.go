@@ -59,11 +59,11 @@ func matchedNumbers(re *regexp.Regexp, text []byte, metric string, out *Reading)
 		found := string(text[m[group]:m[group+1]])
 		v, finite, ok := parseNumber(found)
 		if !ok {
-			out.warn("metric %s: its pattern found %s, which is not a number", metric, quote(found))
+			out.warn("metric %s: its pattern found %s, which is not a number", metric, Quote(found))
 			return nil, result.AbsentUnreadable
 		}
 		if !finite {
-			out.warn("metric %s: its pattern found %s, which is not finite", metric, quote(found))
+			out.warn("metric %s: its pattern found %s, which is not finite", metric, Quote(found))
 			return nil, result.AbsentNotFinite
 		}
 		values = append(values, v)

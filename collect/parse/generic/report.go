@@ -66,7 +66,7 @@ func readReport(raw []byte) (report, []string, error) {
 		case "checks":
 			return s.checks(key, &doc.checks)
 		}
-		notes.warn("key %s is not known and was skipped", quote(key))
+		notes.warn("key %s is not known and was skipped", Quote(key))
 		return s.skip(key)
 	})
 	if err == nil {
@@ -103,7 +103,7 @@ func (s *scanner) total(path string, to *number, notes *Reading, whole bool) (er
 }
 
 func (s *scanner) noteBad(path string, at int, n number, notes *Reading) {
-	notes.warn("%s (line %d) is %s, not a finite number", path, s.line(at), quote(n.bad))
+	notes.warn("%s (line %d) is %s, not a finite number", path, s.line(at), Quote(n.bad))
 }
 
 // counts reads whole numbers, plain or by kind.

@@ -33,11 +33,11 @@ func Samples(rd plan.Read, r io.Reader) (Reading, error) {
 		}
 		v, finite, ok := parseNumber(text)
 		if !ok {
-			return Reading{}, fmt.Errorf("read samples of %s: line %d: %s is not a number", rd.Metric, n, quote(text))
+			return Reading{}, fmt.Errorf("read samples of %s: line %d: %s is not a number", rd.Metric, n, Quote(text))
 		}
 		if !finite {
 			var out Reading
-			out.warn("samples of %s: line %d: %s is not finite", rd.Metric, n, quote(text))
+			out.warn("samples of %s: line %d: %s is not finite", rd.Metric, n, Quote(text))
 			out.add(summaryAbsent(rd.Metric, rd.Part, result.AbsentNotFinite, def)...)
 			return out, nil
 		}

@@ -73,7 +73,7 @@ func (s *scanner) here() string {
 	if i := bytes.IndexAny(s.data[s.pos:end], " ,:}]\n\r\t"); i > 0 {
 		end = s.pos + i
 	}
-	return quote(string(s.data[s.pos:end]))
+	return Quote(string(s.data[s.pos:end]))
 }
 
 func (s *scanner) enter() error {
@@ -124,12 +124,12 @@ func (s *scanner) member(what string, seen map[string]bool, member func(key stri
 	case len(key) > maxKey:
 		return failAt(at, "%s: a key is longer than %d bytes", what, maxKey)
 	case seen[key]:
-		return failAt(at, "%s: key %s is given twice", what, quote(key))
+		return failAt(at, "%s: key %s is given twice", what, Quote(key))
 	case len(seen) == maxMembers:
 		return failAt(at, "%s: more than %d keys", what, maxMembers)
 	}
 	seen[key] = true
-	if err := s.expect(':', "key "+quote(key)); err != nil {
+	if err := s.expect(':', "key "+Quote(key)); err != nil {
 		return err
 	}
 	return member(key)

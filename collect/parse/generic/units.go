@@ -18,7 +18,7 @@ func factor(from, to string) (scale float64, mismatch string) {
 	fromBase, a := unit.Base(from)
 	toBase, b := unit.Base(to)
 	if fromBase != toBase {
-		return math.NaN(), fmt.Sprintf("unit %s is not one of %s", quote(from), unit.Name(toBase))
+		return math.NaN(), fmt.Sprintf("unit %s is not one of %s", Quote(from), unit.Name(toBase))
 	}
 	return a / b, ""
 }
