@@ -3,7 +3,6 @@ package baseline
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -17,6 +16,7 @@ const Incomparable = "not_comparable"
 // Want is what the current session needs a baseline to be (its passport).
 type Want struct {
 	Suite     string
+	Machine   string // name of this machine; asked for where the policy is SameMachine
 	Host      result.Host
 	StartedAt time.Time       // ages are counted from here, never from the clock
 	Sessions  map[string]bool // ids of the current document: never its own baseline
@@ -30,50 +30,108 @@ type Want struct {
 // is still a baseline for the others.
 func Select(p Policy, w Want, origin string, candidates []Candidate) *Baseline {
 	b := &Baseline{State: OK, Origin: origin}
-	stored, otherMachine := 0, 0
-	var taken []Stored
+	sorting := sorting{policy: p, want: w, baseline: b}
 	for _, c := range candidates {
-		if why := unusable(w, c); why != "" {
-			b.reject(c.File, why)
-			continue
-		}
-		for i := range c.Doc.Sessions {
-			stored++
-			s := Stored{File: c.File, Doc: c.Doc, Index: i}
-			why, machine := unfit(p, w, s.Session())
-			if machine {
-				otherMachine++
-			}
-			if why != "" {
-				b.reject(s.label(), why)
-				continue
-			}
-			taken = append(taken, s)
-		}
+		sorting.sort(c)
 	}
+	taken := sorting.taken
 	slices.SortStableFunc(taken, func(x, y Stored) int {
 		return cmp.Or(y.Session().StartedAt.Compare(x.Session().StartedAt), strings.Compare(y.Session().ID, x.Session().ID))
 	})
-	taken = b.dropDuplicates(taken)
-	if n := p.Sessions; n > 0 && len(taken) > n {
-		for _, s := range taken[n:] {
-			b.reject(s.label(), fmt.Sprintf("older than the %d newest", n))
-		}
-		taken = taken[:n]
+	b.Sessions = b.keepNewest(b.dropDuplicates(taken), p.Sessions)
+	if len(b.Sessions) == 0 {
+		b.State, b.Reason = sorting.none(len(candidates))
+		return b
 	}
-	b.Sessions = taken
-	switch {
-	case len(taken) > 0:
-	case otherMachine > 0 && otherMachine == stored:
-		b.State, b.Reason = Incomparable, fmt.Sprintf("all %d stored sessions are of another machine", stored)
-	case otherMachine > 0:
-		b.State, b.Reason = Incomparable, fmt.Sprintf("%d of %d stored sessions are of another machine, and none of the others fits", otherMachine, stored)
-	case len(candidates) == 0:
-		b.State, b.Reason = None, "no session is stored yet"
-	default:
-		b.State, b.Reason = None, fmt.Sprintf("none of %d candidates fits", len(candidates))
+	if text := staleness(w.StartedAt.Sub(b.Newest).Seconds(), p.MaxAge, sorting.failedRefreshes()); text != "" {
+		b.Warnings = append(b.Warnings, text)
 	}
 	return b
+}
+
+// sorting is candidates being taken or rejected, one by one.
+type sorting struct {
+	policy       Policy
+	want         Want
+	baseline     *Baseline
+	taken        []Stored
+	stored       int // sessions that could be read
+	otherMachine int // of those, of another machine
+	refreshes    []refresh
+}
+
+// refresh is what became of one Candidate.Refresh.
+type refresh struct {
+	name   string
+	usable bool
+	later  bool // than the current session: it says nothing
+}
+
+// sort takes or rejects every session of a candidate.
+func (so *sorting) sort(c Candidate) {
+	if why := unusable(so.want, c); why != "" {
+		so.baseline.reject(c.File, why)
+		so.refreshed(c.Refresh, broken)
+		return
+	}
+	for i := range c.Doc.Sessions {
+		so.stored++
+		s := Stored{File: c.File, Doc: c.Doc, Index: i}
+		why, fit := unfit(so.policy, so.want, s.Session())
+		so.refreshed(c.Refresh, fit)
+		if fit == otherMachine {
+			so.otherMachine++
+		}
+		if start := s.Session().StartedAt; (fit == fits || fit == tooOld) && start.After(so.baseline.Newest) {
+			so.baseline.Newest = start
+		}
+		if fit == fits {
+			so.taken = append(so.taken, s)
+		} else {
+			so.baseline.reject(s.label(), why)
+		}
+	}
+}
+
+// refreshed notes what a refresh left: the best of it counts.
+func (so *sorting) refreshed(name string, fit fitness) {
+	if name == "" {
+		return
+	}
+	i := slices.IndexFunc(so.refreshes, func(r refresh) bool { return r.name == name })
+	if i < 0 {
+		i = len(so.refreshes)
+		so.refreshes = append(so.refreshes, refresh{name: name})
+	}
+	so.refreshes[i].usable = so.refreshes[i].usable || fit == fits
+	so.refreshes[i].later = so.refreshes[i].later || fit == tooNew
+}
+
+// failedRefreshes is how many of the newest refreshes left nothing usable.
+func (so *sorting) failedRefreshes() int {
+	failed := 0
+	for _, r := range so.refreshes {
+		switch {
+		case r.usable:
+			return failed
+		case !r.later:
+			failed++
+		}
+	}
+	return failed
+}
+
+// none says why nothing is taken, without claiming more than is known.
+func (so *sorting) none(candidates int) (state, reason string) {
+	switch {
+	case so.otherMachine > 0 && so.otherMachine == so.stored:
+		return Incomparable, fmt.Sprintf("all %d stored sessions are of another machine", so.stored)
+	case so.otherMachine > 0:
+		return Incomparable, fmt.Sprintf("%d of %d stored sessions are of another machine, and none of the others fits", so.otherMachine, so.stored)
+	case candidates == 0:
+		return None, "no session is stored yet"
+	}
+	return None, fmt.Sprintf("none of %d candidates fits", candidates)
 }
 
 func (b *Baseline) reject(candidate, why string) {
@@ -106,6 +164,26 @@ func (b *Baseline) dropDuplicates(sorted []Stored) []Stored {
 	return out
 }
 
+// keepNewest keeps the newest so many; 0: all. Shards are counted apart: each has
+// cells that the others lack, and three of one night are no three sessions.
+func (b *Baseline) keepNewest(sorted []Stored, most int) []Stored {
+	if most <= 0 {
+		return sorted
+	}
+	kept := map[string]int{} // by shard
+	out := sorted[:0]
+	for _, s := range sorted {
+		shard := s.Doc.Plan.Shard
+		if kept[shard] == most {
+			b.reject(s.label(), fmt.Sprintf("older than the %d newest", most))
+			continue
+		}
+		kept[shard]++
+		out = append(out, s)
+	}
+	return out
+}
+
 // unusable says why no session of a candidate can be taken.
 func unusable(w Want, c Candidate) string {
 	switch {
@@ -119,38 +197,39 @@ func unusable(w Want, c Candidate) string {
 	return ""
 }
 
-// unfit says why a session is not taken; machine is set when it is another's.
-func unfit(p Policy, w Want, s *result.Session) (why string, machine bool) {
+// fitness is how a session stands to what is wanted.
+type fitness int
+
+const (
+	fits fitness = iota
+	broken
+	otherMachine
+	tooOld
+	tooNew // the current session itself, or later
+)
+
+// unfit says why a session is not taken.
+func unfit(p Policy, w Want, s *result.Session) (why string, fit fitness) {
 	if w.Sessions[s.ID] {
-		return "this very session", false
+		return "this very session", tooNew
 	}
 	if diff := HostDifference(w.Host, s.Host); diff != "" {
-		return "other machine: " + diff, true
+		return "other machine: " + diff, otherMachine
+	}
+	if p.Machine == SameMachine && s.Machine != w.Machine {
+		return fmt.Sprintf("other machine: its name is %q, this one's %q", s.Machine, w.Machine), otherMachine
 	}
 	if s.Interrupted {
-		return "interrupted: not all of it was measured", false
+		return "interrupted: not all of it was measured", broken
 	}
 	age := w.StartedAt.Sub(s.StartedAt)
 	if age < 0 {
-		return "started after the current session", false
+		return "started after the current session", tooNew
 	}
 	if p.MaxAge > 0 && age.Seconds() > p.MaxAge {
-		return fmt.Sprintf("%s old, limit %s", days(age.Seconds()), days(p.MaxAge)), false
+		return fmt.Sprintf("%s old, limit %s", Days(age.Seconds()), Days(p.MaxAge)), tooOld
 	}
-	return "", false
-}
-
-// days is a time for people, to the hour: below two days in hours.
-func days(seconds float64) string {
-	hours := int(math.Floor(seconds / 3600))
-	switch d, h := hours/24, hours%24; {
-	case hours < 48:
-		return fmt.Sprintf("%d hours", hours)
-	case h == 0:
-		return fmt.Sprintf("%d days", d)
-	default:
-		return fmt.Sprintf("%d days %d hours", d, h)
-	}
+	return "", fits
 }
 
 // HostDifference lists the strict keys in which two machines differ, with both

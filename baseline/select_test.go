@@ -167,7 +167,7 @@ func TestHostDifference(t *testing.T) {
 
 func TestDays(t *testing.T) {
 	for seconds, want := range map[float64]string{0: "0 hours", 3599: "0 hours", 47 * 3600: "47 hours", 48 * 3600: "2 days", 49*3600 + 1: "2 days 1 hours", 30 * 86400: "30 days"} {
-		if got := days(seconds); got != want {
+		if got := Days(seconds); got != want {
 			t.Errorf("%g s: %q, want %q", seconds, got, want)
 		}
 	}

@@ -1,6 +1,6 @@
 // Package sourcetest is what every source of baseline candidates must do, as a
-// suite of tests that each runs against itself: a folder now, other places
-// later. It holds no source and decides nothing about candidates.
+// suite of tests that each runs against itself: a folder, a workflow's artifacts.
+// It holds no source and decides nothing about candidates.
 package sourcetest
 
 import (
@@ -21,6 +21,9 @@ type Source interface {
 	// Candidates asks the source, which holds what was put and nothing else.
 	Candidates() ([]baseline.Candidate, error)
 }
+
+// Started is when the sessions of the suite's documents began.
+var Started = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 
 // Run holds a kind of source against the suite; empty makes a fresh one.
 func Run(t *testing.T, empty func(t *testing.T) Source) {
@@ -95,7 +98,7 @@ func document(id string) []byte {
 	doc := &result.Document{Header: result.Header{
 		Schema: result.Schema, Suite: result.Suite{Name: "codec", Path: "perfweir.yml"},
 		Plan: result.PlanRef{Digest: "sha256:1", Looks: []int{1}, Cells: 1, Runs: 1},
-		Sessions: []result.Session{{ID: id, Machine: "m", StartedAt: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC),
+		Sessions: []result.Session{{ID: id, Machine: "m", StartedAt: Started,
 			Origin: "run", Replicates: result.ReplicatesProcess}},
 		Metrics: map[string]result.Metric{result.WallTime: {Unit: "s", Better: result.Lower, Class: result.Noisy}},
 	}, Cells: []result.Cell{{
