@@ -11,10 +11,18 @@ import (
 	"github.com/perfweir/perfweir/gate/verdict"
 )
 
+// judgedByHead: the comparison commit's suite does not have the cell.
+const judgedByHead = "head"
+
 // summarise makes the row of every cell.
 func (e *evaluation) summarise() {
 	e.out.Cells = make([]verdict.Cell, len(e.views))
-	parallel(len(e.views), func(i int) { e.out.Cells[i] = e.views[i].row(e.in.Command) })
+	parallel(len(e.views), func(i int) {
+		e.out.Cells[i] = e.views[i].row(e.in.Command)
+		if e.base != nil && !e.rulings[i].known {
+			e.out.Cells[i].JudgedBy = judgedByHead
+		}
+	})
 }
 
 // absolute judges every absolute budget, and what has no number at all.
@@ -24,27 +32,24 @@ func (e *evaluation) absolute() {
 		e.completeness(i)
 		e.crashes(i)
 		cell := e.views[i].cell
-		used := map[int]bool{}
 		broken := map[int][]string{} // position of a clean run -> metrics it broke
-		for k := range cell.Columns {
-			col := &cell.Columns[k]
-			for _, b := range budget.For(e.budgets, e.selected[i], col.Metric, col.Phase, col.Part) {
-				used[b] = true
-				if !e.budgets[b].Kind.Relative() {
-					e.absoluteFinding(i, col, b, broken)
+		for k, choices := range e.rulings[i].columns {
+			for _, c := range choices {
+				if b := c.Budget(); !e.budgets[b].Kind.Relative() {
+					e.absoluteFinding(i, &cell.Columns[k], b, broken)
 				}
 			}
 		}
 		e.underSpec(i, broken)
-		e.unmeasured(i, used, nowhere)
+		e.countLoosened(i, e.unmeasured(i, nowhere))
 	}
 }
 
 // completeness judges whether every planned run was measured.
 func (e *evaluation) completeness(i int) {
 	v := &e.views[i]
-	for _, b := range budget.For(e.budgets, e.selected[i], completeness, "", "") {
-		f := e.finding(i, b)
+	for _, c := range e.rulings[i].completeness {
+		f := e.finding(i, c.Budget())
 		f.N, f.Outcome = v.seen, verdict.Pass
 		if v.cell.Planned > 0 {
 			share := float64(v.seen) / float64(v.cell.Planned)
@@ -67,7 +72,8 @@ func (e *evaluation) completeness(i int) {
 // crashes judges crash_rate, which is counted from statuses and is no column.
 func (e *evaluation) crashes(i int) {
 	v := &e.views[i]
-	for _, b := range budget.For(e.budgets, e.selected[i], result.CrashRate, "", "") {
+	for _, c := range e.rulings[i].crashes {
+		b := c.Budget()
 		if e.budgets[b].Kind.Relative() {
 			continue
 		}
@@ -116,6 +122,12 @@ func (e *evaluation) absoluteFinding(i int, col *result.Column, b int, broken ma
 	if len(values) == 0 {
 		f.Outcome, f.Message = v.noData(col)
 		f.Message = e.missingMessage(&f, f.Message)
+		e.out.Findings = append(e.out.Findings, f)
+		return
+	}
+	if why := e.redefined(bud); why != "" {
+		f.Outcome = verdict.NotComparable
+		f.Message = e.missingMessage(&f, why)
 		e.out.Findings = append(e.out.Findings, f)
 		return
 	}
@@ -197,12 +209,13 @@ const reasonNotMeasured = "not_measured"
 // gate must tell "within budget" from "nothing ran" (C28, V21, V25). A budget
 // that names cells expects its metric there; one that does not is meant for
 // whatever has it, but then something must; and what the baseline has measured
-// must not vanish.
-func (e *evaluation) unmeasured(i int, used, nowhere map[int]bool) {
-	cell := e.views[i].cell
-	for _, b := range e.selected[i] {
+// must not vanish. It returns the rules that it found.
+func (e *evaluation) unmeasured(i int, nowhere map[int]bool) []budget.Choice {
+	var found []budget.Choice
+	for _, c := range e.rulings[i].idle {
+		b := c.Budget()
 		bud := &e.budgets[b]
-		if used[b] || bud.Implicit || bud.Metric == result.CrashRate || e.ownReference(bud, cell) || e.overridden(i, b) {
+		if e.ownReference(c, i) {
 			continue
 		}
 		reason := reasonNotMeasured
@@ -210,7 +223,7 @@ func (e *evaluation) unmeasured(i int, used, nowhere map[int]bool) {
 		switch {
 		case e.vanished(i, bud):
 			reason, why = string(Gone), "the baseline has it and this result does not"
-		case bud.Narrow():
+		case e.narrow(c):
 			why = "nothing measured it"
 		case nowhere[b]:
 			why = "no cell of the suite measured it"
@@ -222,16 +235,9 @@ func (e *evaluation) unmeasured(i int, used, nowhere map[int]bool) {
 		f.Part, f.Outcome, f.Reasons = bud.Part, verdict.NoData, []string{reason}
 		f.Message = e.missingMessage(&f, why)
 		e.out.Findings = append(e.out.Findings, f)
+		found = append(found, c)
 	}
-}
-
-// overridden reports whether a later budget of the cell stands in b's place.
-func (e *evaluation) overridden(i, b int) bool {
-	o := &e.budgets[b]
-	return slices.ContainsFunc(e.selected[i], func(j int) bool {
-		l := &e.budgets[j]
-		return j > b && l.Metric == o.Metric && l.Phase == o.Phase && l.Kind == o.Kind && l.Against == o.Against && (l.Part == "" || l.Part == o.Part)
-	})
+	return found
 }
 
 // vanished reports whether a stored session of the cell measured what b limits.

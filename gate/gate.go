@@ -22,51 +22,16 @@ import (
 type Input struct {
 	Current  *result.Document
 	Baseline *baseline.Baseline // nil: nothing to compare with was asked for
-	Budgets  []budget.Budget
-	Policy   Policy
-	JudgedBy string // whose budgets: "working file"
+	// Budgets and Policy are those of the suite file that Current was measured
+	// under: head's, or at a desk the working file's.
+	Budgets []budget.Budget
+	Policy  Policy
+	// Base is what the comparison commit's suite file says; nil: that of Current
+	// decides alone.
+	Base     *Rules
+	JudgedBy string // whose rules decide where Base is nil: "working file"
 	// Command reproduces a cell; the cell's quoted name is appended.
 	Command string
-}
-
-// Actions of Policy.On.
-const (
-	ActionNeutral = "neutral" // shown, exit 0
-	ActionPass    = "pass"    // as if it had passed
-	ActionWarn    = "warn"    // shown with the failures, exit 0
-	ActionFail    = "fail"    // exit 3
-)
-
-// RequireProof makes every gated finding have to pass with confidence.
-const RequireProof = verdict.RequireProof
-
-// Policy is how doubts are treated.
-type Policy struct {
-	FalseAlarms float64                    // error rate shared by the family, (0, 0.5)
-	Require     string                     // "" or RequireProof
-	On          map[verdict.Outcome]string // missing outcomes take DefaultOn
-	MinSessions int                        // stored sessions from which their spread is used
-	// Allowance is added to a relative budget held against fewer sessions than
-	// MinSessions, by metric class: sessions of one machine differ by more than
-	// the runs of one session, and too few of them cannot tell by how much.
-	Allowance map[result.Class]float64
-}
-
-// On key for cells that the baseline has and the current result lacks.
-const Gone verdict.Outcome = "gone"
-
-// DefaultPolicy is what a suite file that says nothing gets.
-func DefaultPolicy() Policy {
-	return Policy{
-		FalseAlarms: 0.05, MinSessions: 5,
-		On: map[verdict.Outcome]string{
-			verdict.Inconclusive: ActionNeutral, verdict.NoBaseline: ActionNeutral, verdict.NotComparable: ActionNeutral,
-			verdict.Suspicious: ActionWarn, Gone: ActionFail, verdict.New: ActionPass,
-		},
-		// 10 % for what a machine's state moves, nothing for what it does not:
-		// compressors here differ by 1 to 12 % between sessions.
-		Allowance: map[result.Class]float64{result.Noisy: 0.10, result.Tail: 0.10, result.Level: 0, result.Exact: 0, result.Counted: 0},
-	}
 }
 
 // Evaluate judges. The error is for input that cannot be judged at all (a
@@ -82,18 +47,27 @@ func Evaluate(in Input) (*verdict.Document, error) {
 	e.absolute()
 	e.goneCells()
 	e.settle()
-	return e.document(), nil
+	e.document()
+	e.tellLoosened()
+	e.dropUnused()
+	return e.out, nil
 }
 
 func check(in Input) error {
-	p := in.Policy
-	switch {
-	case in.Current == nil || len(in.Current.Sessions) == 0:
+	if in.Current == nil || len(in.Current.Sessions) == 0 {
 		return errors.New("judge: the results document has no session")
-	case !(p.FalseAlarms > 0 && p.FalseAlarms < 0.5):
-		return fmt.Errorf("judge: gate.false_alarms is %v, want more than 0 and less than 50%%", p.FalseAlarms)
-	case p.MinSessions < 2:
-		return fmt.Errorf("judge: baseline.min_sessions is %d, want at least 2: one session has no spread", p.MinSessions)
+	}
+	if err := in.Policy.check(); err != nil {
+		return fmt.Errorf("judge: %w", err)
+	}
+	if in.Base == nil {
+		return nil
+	}
+	if in.Base.Commit == "" {
+		return errors.New("judge: the rules of the comparison commit do not say which commit that is")
+	}
+	if err := in.Base.Policy.check(); err != nil {
+		return fmt.Errorf("judge: suite file of the comparison commit: %w", err)
 	}
 	return nil
 }
@@ -101,47 +75,66 @@ func check(in Input) error {
 // evaluation is the state of one Evaluate; each stage fills what the next reads.
 type evaluation struct {
 	in      Input
-	budgets []budget.Budget
-	tables  *stats.Tables
-	views   []view // one a cell of Current, same order
-	// selected are the budgets that select each cell, in order.
-	selected [][]int
-	refs     *references
+	budgets []budget.Budget // built in, then head's, then base's: see firstBase
+	// firstBase is the index of base's first own budget.
+	firstBase int
+	base      *baseSuite // nil: head's file decides alone
+	tables    *stats.Tables
+	views     []view   // one a cell of Current, same order
+	rulings   []ruling // likewise
+	refs      *references
 	// withinProcess is set when the current numbers are repeats of one process.
 	withinProcess bool
 	level         float64 // one-sided error rate of one look
 	out           *verdict.Document
 	tests         []test // one a finding of out.Findings that has a p
+	// loose counts the cells in which base's budget decides in place of head's.
+	loose map[looseRule]int
 }
 
 func newEvaluation(in Input) *evaluation {
-	e := &evaluation{in: in, tables: new(stats.Tables), budgets: withImplicit(in.Budgets), withinProcess: withinProcess(in.Current)}
-	looks := in.Current.Plan.Looks
-	if len(looks) == 0 {
-		looks = []int{0}
-	}
-	e.level = in.Policy.FalseAlarms / float64(len(looks))
-	e.views = make([]view, len(in.Current.Cells))
-	e.selected = make([][]int, len(in.Current.Cells))
-	parallel(len(e.views), func(i int) {
-		c := &in.Current.Cells[i]
-		e.views[i] = newView(c)
-		t := budget.Target{Name: c.Name, Benchmark: c.Benchmark, Variant: c.Variant, Input: c.Input}
-		for j := range e.budgets {
-			if e.budgets[j].Selects(t) {
-				e.selected[i] = append(e.selected[i], j)
-			}
-		}
-	})
-	e.refs = newReferences(in.Current, e.views, in.Baseline)
+	e := &evaluation{in: in, tables: new(stats.Tables), withinProcess: withinProcess(in.Current), loose: map[looseRule]int{}}
 	e.out = &verdict.Document{
-		Schema: verdict.Schema, Budgets: e.budgets, Metrics: in.Current.Metrics, Builds: in.Current.Builds,
+		Schema: verdict.Schema, Metrics: in.Current.Metrics, Builds: in.Current.Builds,
 		Sessions: in.Current.Sessions, Skipped: in.Current.Skipped,
 		Suite:    verdict.Suite{Name: in.Current.Suite.Name, Path: in.Current.Suite.Path, JudgedBy: in.JudgedBy},
-		Policy:   policyDocument(in.Policy, in.Current.Plan.Looks),
 		Baseline: baselineDocument(in.Baseline),
 	}
+	if in.Base != nil {
+		e.joinRules()
+	} else {
+		e.budgets = withImplicit(in.Budgets)
+		e.firstBase = len(e.budgets)
+	}
+	e.out.Budgets, e.out.Policy = e.budgets, policyDocument(e.in.Policy, in.Current.Plan.Looks)
+	e.level = e.in.Policy.FalseAlarms / float64(max(1, len(in.Current.Plan.Looks)))
+	e.views = make([]view, len(in.Current.Cells))
+	e.rulings = make([]ruling, len(in.Current.Cells))
+	parallel(len(e.views), func(i int) {
+		e.views[i] = newView(&in.Current.Cells[i])
+		e.rulings[i] = e.rule(&in.Current.Cells[i])
+	})
+	e.refs = newReferences(in.Current, e.views, in.Baseline)
+	e.out.Warnings = append(e.out.Warnings, warnings(in)...)
 	return e
+}
+
+// warnings are what the documents themselves warn of.
+func warnings(in Input) []string {
+	var out []string
+	for i := range in.Current.Sessions {
+		for _, text := range in.Current.Sessions[i].Warnings {
+			if !slices.Contains(out, text) {
+				out = append(out, text)
+			}
+		}
+	}
+	if in.Baseline != nil {
+		for _, text := range in.Baseline.Warnings {
+			out = append(out, "baseline: "+text)
+		}
+	}
+	return out
 }
 
 // Metric of the implicit budget on how much of a cell was measured.
@@ -170,21 +163,6 @@ func withImplicit(own []budget.Budget) []budget.Budget {
 		}
 	}
 	return all
-}
-
-func policyDocument(p Policy, looks []int) verdict.Policy {
-	d := verdict.Policy{FalseAlarms: p.FalseAlarms, Looks: looks, Require: p.Require, MinSessions: p.MinSessions,
-		Allowance: map[string]float64{}, On: map[string]string{}}
-	for c, v := range p.Allowance {
-		d.Allowance[string(c)] = v
-	}
-	for o, a := range DefaultPolicy().On {
-		d.On[string(o)] = a
-	}
-	for o, a := range p.On {
-		d.On[string(o)] = a
-	}
-	return d
 }
 
 func baselineDocument(b *baseline.Baseline) *verdict.Baseline {

@@ -11,47 +11,16 @@ import (
 	"github.com/perfweir/perfweir/gate/verdict"
 )
 
-// Exit codes of a verdict. Never 2: a Go panic exits with it.
+// Exit codes of a verdict.
 const (
-	ExitPass        = 0
-	ExitFail        = 1
-	ExitUndecided   = 3
-	ExitInterrupted = 130
+	ExitPass        = verdict.ExitPass
+	ExitFail        = verdict.ExitFail
+	ExitUndecided   = verdict.ExitUndecided
+	ExitInterrupted = verdict.ExitInterrupted
 )
 
-// severity orders outcomes, worst first: the only place that does. A fail goes
-// before what is merely unknown; what is unknown goes before what passed. A run
-// that was stopped from outside has no verdict, whatever it saw until then.
-func severity(o verdict.Outcome) int {
-	switch o {
-	case verdict.Interrupted:
-		return 0
-	case verdict.Fail:
-		return 1
-	case verdict.Invalid:
-		return 2
-	case verdict.NoData:
-		return 3
-	case verdict.NotComparable:
-		return 4
-	case verdict.NoBaseline:
-		return 5
-	case verdict.New:
-		return 6
-	case verdict.Inconclusive:
-		return 7
-	case verdict.Suspicious:
-		return 8
-	case verdict.Quarantined:
-		return 9
-	case verdict.Accepted:
-		return 10
-	}
-	return 11 // pass
-}
-
 func worse(a, b verdict.Outcome) verdict.Outcome {
-	if severity(b) < severity(a) {
+	if b.Compare(a) < 0 {
 		return b
 	}
 	return a
@@ -90,7 +59,7 @@ const (
 )
 
 // document computes the outcome of every cell and of the whole.
-func (e *evaluation) document() *verdict.Document {
+func (e *evaluation) document() {
 	d := e.out
 	d.Counts = verdict.Counts{Findings: map[verdict.Outcome]int{}, Cells: map[verdict.Outcome]int{}}
 	d.Outcome = verdict.Pass
@@ -112,7 +81,6 @@ func (e *evaluation) document() *verdict.Document {
 		d.Counts.Cells[d.Cells[i].Outcome]++
 	}
 	e.wholeOutcome()
-	return d
 }
 
 // count adds one finding to its cell, to the counts and to the whole.
@@ -184,7 +152,8 @@ func (e *evaluation) ownBudgets() int {
 	return n
 }
 
-// sentences count the gated findings by outcome, worst first.
+// sentences count the gated findings by outcome, worst first, and say why where
+// the baseline as a whole is the reason.
 func (e *evaluation) sentences() []string {
 	d := e.out
 	total := d.Counts.Unproven
@@ -192,7 +161,7 @@ func (e *evaluation) sentences() []string {
 		total += n
 	}
 	var out []string
-	outcomes := slices.SortedFunc(maps.Keys(d.Counts.Findings), func(a, b verdict.Outcome) int { return severity(a) - severity(b) })
+	outcomes := slices.SortedFunc(maps.Keys(d.Counts.Findings), verdict.Outcome.Compare)
 	for _, o := range outcomes {
 		n := d.Counts.Findings[o]
 		switch o {
@@ -201,7 +170,11 @@ func (e *evaluation) sentences() []string {
 		case verdict.Fail:
 			out = append(out, fmt.Sprintf("%d of %d budgets broken", n, total))
 		case verdict.NoBaseline:
-			out = append(out, fmt.Sprintf("no baseline yet: %d budgets have nothing to compare with (%s)", n, e.refs.stateReason()))
+			out = append(out, fmt.Sprintf("no baseline yet: %s nothing to compare with", have(n, "budget"))+e.because(o, e.refs.stateReason()))
+		case verdict.NotComparable:
+			out = append(out, fmt.Sprintf("%d of %d findings cannot be compared", n, total)+e.because(o, e.refs.incomparable()))
+		case verdict.NoData:
+			out = append(out, fmt.Sprintf("%d of %d findings: no data", n, total)+e.because(o, e.refs.unread()))
 		case verdict.Inconclusive:
 			out = append(out, fmt.Sprintf("%d of %d findings are suspect and not settled", n, total))
 		default:
@@ -215,4 +188,32 @@ func (e *evaluation) sentences() []string {
 		out = append(out, fmt.Sprintf("%d of %d budgets held", d.Counts.Findings[verdict.Pass], total))
 	}
 	return out
+}
+
+func have(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun + " has"
+	}
+	return fmt.Sprintf("%d %ss have", n, noun)
+}
+
+// because tells a reason, and how many of the gated findings with an outcome it is
+// that of, where there are others.
+func (e *evaluation) because(o verdict.Outcome, reason string) string {
+	all, so := 0, 0
+	for i := range e.out.Findings {
+		if f := &e.out.Findings[i]; f.Gated && f.Outcome == o {
+			all++
+			if reason != "" && strings.HasSuffix(f.Message, reason) {
+				so++
+			}
+		}
+	}
+	switch so {
+	case 0:
+		return ""
+	case all:
+		return " (" + reason + ")"
+	}
+	return fmt.Sprintf(" (%d of them: %s)", so, reason)
 }

@@ -17,14 +17,11 @@ type references struct {
 	byID     map[result.ID]int // index into views
 	baseline *baseline.Baseline
 	stored   [][]storedCell // by current cell; newest session first
-	variants map[benchmarkVariant]bool
+	variants map[BenchmarkVariant]bool
 	// mixed says how the machines of the current sessions differ: no stored
 	// session can be of both. "" where they do not.
 	mixed string
 }
-
-// benchmarkVariant is a variant that a benchmark has, on whatever input.
-type benchmarkVariant struct{ benchmark, variant string }
 
 // storedCell is a cell of a stored document, seen in one of its sessions.
 type storedCell struct {
@@ -41,9 +38,9 @@ type storedDocument struct {
 
 func newReferences(cur *result.Document, views []view, b *baseline.Baseline) *references {
 	r := &references{current: cur, views: views, byID: index(views), baseline: b, stored: make([][]storedCell, len(views)),
-		variants: map[benchmarkVariant]bool{}}
+		variants: map[BenchmarkVariant]bool{}}
 	for i := range views {
-		r.variants[benchmarkVariant{views[i].cell.Benchmark, views[i].cell.Variant}] = true
+		r.variants[BenchmarkVariant{views[i].cell.Benchmark, views[i].cell.Variant}] = true
 	}
 	for i := 1; i < len(cur.Sessions) && r.mixed == ""; i++ {
 		r.mixed = baseline.HostDifference(cur.Sessions[0].Host, cur.Sessions[i].Host)
@@ -127,8 +124,8 @@ func (r *references) fromBaseline(cell int, col *result.Column) sample {
 	if r.baseline == nil || len(r.baseline.Sessions) == 0 {
 		return sample{outcome: r.stateOutcome(), reason: r.stateReason()}
 	}
-	if r.mixed != "" {
-		return sample{outcome: verdict.NotComparable, reason: "it was measured on more than one machine: " + r.mixed}
+	if why := r.incomparable(); why != "" {
+		return sample{outcome: verdict.NotComparable, reason: why}
 	}
 	stored := r.stored[cell]
 	if len(stored) == 0 {
@@ -193,21 +190,40 @@ func (r *references) stateOutcome() verdict.Outcome {
 }
 
 func (r *references) stateReason() string {
-	switch {
-	case r.baseline == nil:
+	if r.baseline == nil {
 		return "no baseline was given"
-	case r.baseline.State == baseline.Failed:
-		return "the baseline could not be read: " + r.baseline.Reason
 	}
-	return r.baseline.Reason
+	return first(r.unread(), r.baseline.Reason)
+}
+
+// unread says why the baseline could not be asked for; "" when it could.
+func (r *references) unread() string {
+	if r.baseline == nil || r.baseline.State != baseline.Failed {
+		return ""
+	}
+	return "the baseline could not be read: " + r.baseline.Reason
+}
+
+// incomparable says why nothing can be compared with the stored sessions, whatever
+// the cell; "" when something may.
+func (r *references) incomparable() string {
+	switch {
+	case r.mixed != "":
+		return "it was measured on more than one machine: " + r.mixed
+	case r.baseline != nil && r.baseline.State == baseline.Incomparable:
+		return r.baseline.Reason
+	}
+	return ""
 }
 
 // hasVariant reports whether a benchmark has a variant, measured or left out.
-// Where only some cells were selected nobody knows: then it may.
+// Of a document that is only a part of its suite nobody knows: then it may.
 func (r *references) hasVariant(benchmark, variant string) bool {
-	if r.variants[benchmarkVariant{benchmark, variant}] || r.current.Plan.Selection != "" {
-		return true
-	}
+	return r.variants[BenchmarkVariant{benchmark, variant}] || r.current.Plan.Partial() || r.skipped(benchmark, variant)
+}
+
+// skipped reports whether cells of a benchmark's variant were left out.
+func (r *references) skipped(benchmark, variant string) bool {
 	prefix := result.PrintedName(benchmark, variant, "")
 	return slices.ContainsFunc(r.current.Skipped, func(s result.Skipped) bool {
 		return s.Name == prefix || strings.HasPrefix(s.Name, prefix+"/")
@@ -233,18 +249,29 @@ func (r *references) fromVariant(c *result.Cell, col *result.Column, variant str
 	return sample{variant: points}
 }
 
-// definitionDifference says in which way two definitions of one metric cannot
-// be compared; "" when they can (V43).
-func definitionDifference(a, b result.Metric) string {
-	switch {
-	case a.Unit != b.Unit || a.Per != b.Per:
-		return fmt.Sprintf("its unit is %q here and %q in the baseline", a.Unit, b.Unit)
-	case a.Better != b.Better:
-		return fmt.Sprintf("better is %q here and %q in the baseline", a.Better, b.Better)
-	case a.Class != b.Class:
-		return fmt.Sprintf("its class is %q here and %q in the baseline", a.Class, b.Class)
+// definitionDifference says in which way a metric is defined otherwise in the
+// baseline, so that its values cannot be compared; "" when it is not (V43).
+func definitionDifference(here, there result.Metric) string {
+	const where = "in the baseline"
+	class := ""
+	if here.Class != there.Class {
+		class = fmt.Sprintf("its class is %q here and %q %s", here.Class, there.Class, where)
 	}
-	return ""
+	return first(unitDifference(here, there, where), directionDifference(here, there, where), class)
+}
+
+func unitDifference(here, there result.Metric, where string) string {
+	if here.Unit == there.Unit && here.Per == there.Per {
+		return ""
+	}
+	return fmt.Sprintf("its unit is %q here and %q %s", unitOf(here), unitOf(there), where)
+}
+
+func directionDifference(here, there result.Metric, where string) string {
+	if here.Better == there.Better {
+		return ""
+	}
+	return fmt.Sprintf("better is %q here and %q %s", here.Better, there.Better, where)
 }
 
 // SamePrograms reports whether two builds are known to be the same: the same
@@ -261,9 +288,12 @@ func SamePrograms(a, b result.Build) bool {
 	return true
 }
 
-func first(a, b string) string {
-	if a != "" {
-		return a
+// first is the first text that says something.
+func first(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
 	}
-	return b
+	return ""
 }

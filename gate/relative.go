@@ -15,16 +15,18 @@ import (
 // job is one column of one cell held against one reference, with the budgets
 // that are on it.
 type job struct {
-	cell     int
-	column   *result.Column
-	against  string
-	budgets  []int
-	advisory bool      // one process repeated its numbers: shown, never gated
-	contrast *contrast // nil when there is nothing to compare: then outcome and reason say why
-	outcome  verdict.Outcome
-	reason   string
-	doc      verdict.Comparison
-	tests    []test
+	cell    int
+	column  *result.Column
+	against string
+	budgets []int
+	// redefined says why budgets of the comparison commit have no meaning here.
+	redefined string
+	advisory  bool      // one process repeated its numbers: shown, never gated
+	contrast  *contrast // nil when there is nothing to compare: then outcome and reason say why
+	outcome   verdict.Outcome
+	reason    string
+	doc       verdict.Comparison
+	tests     []test
 }
 
 // relative judges every relative budget. Each stage runs side by side over
@@ -52,21 +54,22 @@ func (e *evaluation) jobs() []job {
 func (e *evaluation) jobsOf(i int) []job {
 	cell := e.views[i].cell
 	var jobs []job
-	for k := range cell.Columns {
-		col := &cell.Columns[k]
+	for k, choices := range e.rulings[i].columns {
 		first := len(jobs) // of this column
-		for _, b := range budget.For(e.budgets, e.selected[i], col.Metric, col.Phase, col.Part) {
+		for _, c := range choices {
+			b := c.Budget()
 			bud := &e.budgets[b]
-			if !bud.Kind.Relative() || e.ownReference(bud, cell) {
+			if !bud.Kind.Relative() || e.ownReference(c, i) {
 				continue
 			}
-			at := slices.IndexFunc(jobs[first:], func(j job) bool { return j.against == bud.Against })
+			why := e.redefined(bud)
+			at := slices.IndexFunc(jobs[first:], func(j job) bool { return j.against == bud.Against && j.redefined == why })
 			if at < 0 {
 				if jobs == nil {
 					jobs = make([]job, 0, len(cell.Columns))
 				}
 				at = len(jobs) - first
-				jobs = append(jobs, job{cell: i, column: col, against: bud.Against})
+				jobs = append(jobs, job{cell: i, column: &cell.Columns[k], against: bud.Against, redefined: why})
 			}
 			j := &jobs[first+at]
 			j.budgets = append(j.budgets, b)
@@ -75,12 +78,22 @@ func (e *evaluation) jobsOf(i int) []job {
 	return jobs
 }
 
-// ownReference reports whether a budget has nothing to say about a cell: the
-// cell is the reference itself, or the budget names no cells and the cell's
-// benchmark has no such variant.
-func (e *evaluation) ownReference(b *budget.Budget, c *result.Cell) bool {
-	variant, ok := strings.CutPrefix(b.Against, budget.AgainstVariant)
-	return ok && (variant == c.Variant || !b.Narrow() && !e.refs.hasVariant(c.Benchmark, variant))
+// ownReference reports whether a rule against a variant has nothing to say about
+// a cell: the cell is the reference itself, or the rule names no cells and the
+// cell's benchmark has no such variant (nor had it in base's suite: a variant that
+// vanished is no excuse).
+func (e *evaluation) ownReference(c budget.Choice, i int) bool {
+	cell, r := e.views[i].cell, &e.rulings[i]
+	variant, ok := strings.CutPrefix(e.budgets[c.Budget()].Against, budget.AgainstVariant)
+	switch {
+	case !ok:
+		return false
+	case variant == cell.Variant:
+		return true
+	case e.narrow(c) || e.refs.hasVariant(cell.Benchmark, variant):
+		return false
+	}
+	return c.Base == budget.None || !e.base.cells[BenchmarkVariant{r.benchmark, variant}]
 }
 
 // prepare finds the job's reference and chooses its design. What was not
@@ -92,6 +105,9 @@ func (e *evaluation) prepare(j *job) {
 	switch {
 	case len(cur) == 0:
 		j.outcome, j.reason = v.noData(j.column)
+		return
+	case j.redefined != "":
+		j.outcome, j.reason = verdict.NotComparable, j.redefined
 		return
 	case def.Class == result.Level:
 		j.outcome, j.reason = verdict.NotComparable, "a level has absolute budgets only"

@@ -3,7 +3,6 @@ package gate
 import (
 	"math"
 
-	"github.com/perfweir/perfweir/collect/result"
 	"github.com/perfweir/perfweir/gate/budget"
 	"github.com/perfweir/perfweir/gate/stats"
 	"github.com/perfweir/perfweir/gate/verdict"
@@ -226,58 +225,4 @@ func (c *contrast) deviation() float64 {
 		return math.NaN()
 	}
 	return sd
-}
-
-// goneCells are rows for cells of the baseline that the current result lacks,
-// unless the plan left them out on purpose.
-func (e *evaluation) goneCells() {
-	newest := e.newestWhole()
-	if newest == nil || e.in.Current.Plan.Selection != "" {
-		return
-	}
-	skipped := map[string]string{}
-	for _, s := range e.in.Current.Skipped {
-		skipped[s.Name] = s.Why
-	}
-	known := map[result.ID]bool{}
-	for i := range e.views {
-		for _, id := range e.views[i].cell.IDs() {
-			known[id] = true
-		}
-	}
-	// Red is what the policy makes of it; else there is nothing to compare.
-	outcome := verdict.NoData
-	if e.out.Policy.On[string(Gone)] != ActionFail {
-		outcome = verdict.NotComparable
-	}
-	for i := range newest.Cells {
-		c := &newest.Cells[i]
-		if known[c.ID()] || c.Build != result.BuildHead {
-			continue
-		}
-		why := "the baseline has this cell and the suite has not"
-		if s, ok := skipped[c.Name]; ok {
-			why = "left out: " + s
-		}
-		row := verdict.Cell{Name: c.Name, Benchmark: c.Benchmark, Variant: c.Variant, Input: c.Input, Build: c.Build,
-			Labels: c.Labels, Statuses: map[string]int{}, Reasons: []string{string(Gone)}}
-		f := verdict.Finding{Cell: len(e.out.Cells), Budget: 0, Metric: completeness, Gated: true,
-			Outcome: outcome, Reasons: []string{string(Gone)}, Message: why}
-		e.out.Cells = append(e.out.Cells, row)
-		e.out.Findings = append(e.out.Findings, f)
-	}
-}
-
-// newestWhole is the newest stored document that is of the whole suite: one of
-// selected cells says nothing about the others.
-func (e *evaluation) newestWhole() *result.Document {
-	if e.in.Baseline == nil {
-		return nil
-	}
-	for _, s := range e.in.Baseline.Sessions {
-		if s.Doc.Plan.Selection == "" {
-			return s.Doc
-		}
-	}
-	return nil
 }

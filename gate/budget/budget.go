@@ -67,9 +67,25 @@ type Budget struct {
 	Source   Source `json:"source,omitzero"`
 }
 
-// Source is where a budget stands in the suite file.
+// Source is where a budget stands in a suite file.
 type Source struct {
 	Path   string `json:"path,omitempty"` // relative to the repository's root where there is one
 	Line   int    `json:"line,omitempty"`
 	Column int    `json:"column,omitempty"`
+	// Commit is set where the file is the comparison commit's; empty: the file is
+	// the judged one's (head's; at a desk the working file).
+	Commit string `json:"commit,omitempty"`
+	// HeadLine is the line of the looser budget in head's file that this one
+	// stands in for until the merge: the place to annotate on head. 0: head's file
+	// has none; of several it is the first in the file.
+	HeadLine int `json:"head_line,omitempty"`
+}
+
+// LineOnHead is the line of head's suite file that the budget is about; 0 when
+// there is none: it is built in, or deleted.
+func (s Source) LineOnHead() int {
+	if s.Commit == "" && s.Line > 0 {
+		return s.Line
+	}
+	return s.HeadLine
 }

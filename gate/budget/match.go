@@ -2,6 +2,7 @@ package budget
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/perfweir/perfweir/collect/result"
 )
@@ -23,7 +24,19 @@ func (b *Budget) Narrow() bool {
 
 // Covers reports whether the budget is about a column of a cell it selects.
 func (b *Budget) Covers(metric, phase, part string) bool {
-	return b.Metric == metric && b.Phase == phase && (b.Part == "" || result.MatchName(b.Part, part))
+	return b.Metric == metric && b.Phase == phase && (b.Part == "" || matchPart(b.Part, part))
+}
+
+// matchPart reports whether a glob selects a part. A part is one field, whatever
+// slashes a tool put into it, and * stays inside one field: so it matches slashes
+// too. "*/BenchmarkNoisy*" is the benchmark of every package, however deep, with
+// what is nested below it. As with names, a pattern that stops before a slash
+// selects everything behind it.
+func matchPart(pattern, part string) bool {
+	// No slash is left where * would stop; what stands for one is in no name that
+	// can be printed.
+	whole := strings.NewReplacer("/", "\x1f")
+	return result.MatchName(pattern, part) || result.MatchName(whole.Replace(pattern), whole.Replace(part))
 }
 
 // For returns the indices of those budgets among candidates that apply to a
@@ -36,7 +49,7 @@ func For(all []Budget, candidates []int, metric, phase, part string) []int {
 		if !b.Covers(metric, phase, part) {
 			continue
 		}
-		if at := slices.IndexFunc(out, func(j int) bool { return all[j].Kind == b.Kind && all[j].Against == b.Against }); at >= 0 {
+		if at := slices.IndexFunc(out, func(j int) bool { return SameRule(&all[j], b) }); at >= 0 {
 			out = slices.Delete(out, at, at+1)
 		}
 		out = append(out, i)

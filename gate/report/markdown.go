@@ -17,10 +17,7 @@ func Markdown(w io.Writer, v *verdict.Document, opts Options) error {
 	f := factsOf(v)
 	p := newPage(opts.bytes())
 	p.put(slotTop, f.mdTop(opts.Key))
-	p.put(slotEnvironment, f.mdEnvironment())
-	p.put(slotNotes, f.mdNotes(p.left/8))
-	f.mdSmall(p)
-	f.mdTables(p)
+	f.mdFill(p, Whole, nil)
 	if _, err := io.WriteString(w, p.finish(opts.full())); err != nil {
 		return fmt.Errorf("write report.md: %w", err)
 	}
@@ -33,9 +30,14 @@ func (f *facts) mdTop(key string) string {
 		b.WriteString(mdMarker(key))
 	}
 	fmt.Fprintf(&b, "**%s**: %s\n\n", escapeText(f.title()), escapeText(f.headline()))
-	fmt.Fprintf(&b, "Suite %s: %s.\n", mdCodeOf(f.v.Suite.Name, 80), mdText(f.exit()))
-	fmt.Fprintf(&b, "Baseline: %s.\n\n", mdText(strings.TrimSuffix(f.baseline(), ".")))
+	b.WriteString(f.mdAbout())
 	return b.String()
+}
+
+// mdAbout says what follows from the verdict, and what was compared with.
+func (f *facts) mdAbout() string {
+	return fmt.Sprintf("Suite %s: %s.\nBaseline: %s.\n\n", mdCodeOf(f.v.Suite.Name, 80), mdText(f.exit()),
+		mdText(strings.TrimSuffix(f.baseline(), ".")))
 }
 
 func (f *facts) mdEnvironment() string {
@@ -50,15 +52,61 @@ func (f *facts) mdEnvironment() string {
 }
 
 // mdNotes lists the verdict's other reasons, its warnings and what was left out
-// of the plan, as far as they fit in so many bytes.
-func (f *facts) mdNotes(limit int) string {
-	var lines []string
+// of the plan, as far as they fit in so many bytes. What is told beside the verdict
+// goes first.
+func (f *facts) mdNotes(limit int, beside []string) string {
+	lines := noteLines(beside)
+	lines = append(lines, noteLines(f.loosened())...)
 	for _, s := range f.v.Warnings {
 		lines = append(lines, "- warning: "+mdText(s)+"\n")
 	}
 	for _, s := range f.v.Skipped {
 		lines = append(lines, "- not in the plan: "+mdCode(s.Name)+", "+mdText(s.Why)+"\n")
 	}
+	return noteList(lines, limit)
+}
+
+// mostLoosened is how many loosened rules have a line of their own.
+const mostLoosened = 5
+
+// loosened says which rules this change makes looser, or deletes: what a reviewer
+// must see before the merge, so it goes before the warnings.
+func (f *facts) loosened() []string {
+	var lines []string
+	for i := range f.v.Loosened {
+		if i == mostLoosened {
+			break
+		}
+		lines = append(lines, Loosened(&f.v.Loosened[i]))
+	}
+	if n := max(f.v.Counts.Loosened, len(f.v.Loosened)) - len(lines); n > 0 {
+		lines = append(lines, plural(n, "more rule")+" loosened by this change")
+	}
+	return lines
+}
+
+// Loosened tells a rule that a change makes looser, in a sentence.
+func Loosened(l *verdict.Loosened) string {
+	s := "loosened by this change: " + clip(l.Text, 60)
+	if l.Cells > 0 {
+		s += " (" + plural(l.Cells, "cell") + ")"
+	}
+	s += ", " + clip(l.Was, 60) + " decides until the merge"
+	if l.Now == "" {
+		return s + ", and nothing after it"
+	}
+	return s + ", " + clip(l.Now, 60) + " after it"
+}
+
+func noteLines(sentences []string) []string {
+	lines := make([]string, len(sentences))
+	for i, s := range sentences {
+		lines[i] = "- " + mdText(s) + "\n"
+	}
+	return lines
+}
+
+func noteList(lines []string, limit int) string {
 	const most = 12
 	var b strings.Builder
 	for i, l := range lines {
@@ -74,9 +122,22 @@ func (f *facts) mdNotes(limit int) string {
 	return b.String() + "\n"
 }
 
-// mdTables gives the tables their room: failures first, then doubts and worst
-// changes, then the matrix, then what holds.
-func (f *facts) mdTables(p *page) {
+// mdFill writes everything below the first lines.
+func (f *facts) mdFill(p *page, half Half, beside []string) {
+	if half != Rest {
+		p.put(slotEnvironment, f.mdEnvironment())
+		p.put(slotNotes, f.mdNotes(p.left/8, beside))
+		f.mdSmall(p)
+		f.mdDeciding(p)
+	}
+	if half != Deciding {
+		f.mdRest(p)
+	}
+}
+
+// mdDeciding gives the tables that decide their room: failures first, then doubts
+// and worst changes.
+func (f *facts) mdDeciding(p *page) {
 	p.table(findingTable(slotBroken, "Broken", "broken rows", f.brokenRows()))
 	for _, t := range []struct {
 		slot        int
@@ -89,6 +150,10 @@ func (f *facts) mdTables(p *page) {
 	} {
 		p.table(findingTable(t.slot, t.title, t.what, f.findingRows(f.by[t.standing])))
 	}
+}
+
+// mdRest writes the matrix, and then what was not decided and what holds.
+func (f *facts) mdRest(p *page) {
 	f.mdMatrix(p)
 	undecided := slices.Concat(f.by[verdict.Undecided], f.by[verdict.Unjudged], f.by[verdict.Excused])
 	t := findingTable(slotUndecided, "Not decided or not judged", "undecided findings", f.findingRows(undecided))

@@ -31,6 +31,8 @@ type Options struct {
 	// Full names where the whole report is ("perfweir-out/findings.csv"); it is
 	// said where something is left out.
 	Full string
+	// Half limits Comment to one half of the report.
+	Half Half
 }
 
 // Limits of Markdown. GitHub refuses a comment of more than 65,536 characters,

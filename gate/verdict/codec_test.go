@@ -66,6 +66,42 @@ func TestCodec(t *testing.T) {
 	}
 }
 
+// What was not yet there when a document was written is not there when it is read;
+// and a verdict of one file alone has none of what two files need.
+func TestLoosenedIsOptional(t *testing.T) {
+	alone := judged(1)
+	var text bytes.Buffer
+	if err := Encode(&text, alone); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"loosened", "judged_by", `"commit"`, "head_line"} {
+		if strings.Contains(text.String(), key) {
+			t.Errorf("%s is written where there is none:\n%s", key, &text)
+		}
+	}
+	old, err := Decode(&text)
+	if err != nil || old.Loosened != nil || old.Counts.Loosened != 0 || old.Cells[0].JudgedBy != "" || old.Budgets[0].Source != (budget.Source{}) {
+		t.Errorf("read as %+v, %v", old, err)
+	}
+
+	want := judged(1)
+	want.Suite.JudgedBy, want.Cells[0].JudgedBy, want.Counts.Loosened = "base 77fe1234", "head", 1
+	want.Budgets[0].Source = budget.Source{Path: "perfweir.yml", Line: 31, Column: 5, Commit: "77fe1234", HeadLine: 12}
+	want.Loosened = []Loosened{{Text: "wall_time", Was: "max_regression: 5%", Now: "max_regression: 9%", Cells: 1, Source: want.Budgets[0].Source}}
+	if err := Encode(&text, want); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Decode(&text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, diff := range []string{cmp.Diff(want.Loosened, got.Loosened), cmp.Diff(want.Budgets, got.Budgets), cmp.Diff(want.Suite, got.Suite), cmp.Diff(want.Cells, got.Cells)} {
+		if diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
 // What a renderer would follow blindly is refused, written or read.
 func TestCodecRefuses(t *testing.T) {
 	for _, c := range []struct {

@@ -17,7 +17,7 @@ const Schema = "perfweir.verdict/v1"
 // Outcome is what was decided about a budget, a cell or the whole.
 type Outcome string
 
-// Outcomes, worst first as Worse orders them.
+// Outcomes, worst first as Compare orders them.
 const (
 	Interrupted   Outcome = "interrupted"
 	Fail          Outcome = "fail"
@@ -28,8 +28,8 @@ const (
 	New           Outcome = "new"
 	Inconclusive  Outcome = "inconclusive"
 	Suspicious    Outcome = "suspicious"
-	Accepted      Outcome = "accepted"
 	Quarantined   Outcome = "quarantined"
+	Accepted      Outcome = "accepted"
 	Pass          Outcome = "pass"
 )
 
@@ -56,6 +56,7 @@ type Document struct {
 	Counts      Counts                   `json:"counts"`
 	Skipped     []result.Skipped         `json:"skipped,omitempty"`
 	Warnings    []string                 `json:"warnings,omitempty"` // about the whole: "5 of 10 baseline sessions are older than ..."
+	Loosened    []Loosened               `json:"loosened,omitempty"` // rules that this change loosens or deletes: the old ones decide until the merge
 	Cells       []Cell                   `json:"cells"`
 	Comparisons []Comparison             `json:"comparisons"`
 	Findings    []Finding                `json:"findings"`
@@ -88,9 +89,26 @@ func (p *Policy) Stops(o Outcome) bool {
 
 // Suite names the suite and whose rules judged.
 type Suite struct {
-	Name     string `json:"name"`
-	Path     string `json:"path"`
-	JudgedBy string `json:"judged_by,omitempty"` // "working file" at a desk
+	Name string `json:"name"`
+	Path string `json:"path"`
+	// JudgedBy is whose budgets and policy decide: "working file" at a desk,
+	// "base 77fe1234" where the comparison commit's suite file does.
+	JudgedBy string `json:"judged_by,omitempty"`
+}
+
+// MaxLoosened bounds Document.Loosened; Counts has how many there are.
+const MaxLoosened = 100
+
+// Loosened is a budget, or a key of the gate, that is looser in the judged suite
+// file than in the comparison commit's, or gone.
+type Loosened struct {
+	Text  string `json:"text"`            // what it is about: "wall_time in encode/**", "gate.on.gone"
+	Was   string `json:"was"`             // what decides: "max_regression: 5%"
+	Now   string `json:"now,omitempty"`   // what counts after the merge: "max_regression: 10%"; empty: nothing, it is deleted
+	Cells int    `json:"cells,omitempty"` // in so many cells; 0: a key of the gate, which is about all
+	// Source is where the old one stands (a key of the gate: the commit alone); its
+	// HeadLine is that of the new one.
+	Source budget.Source `json:"source,omitzero"`
 }
 
 // States of a baseline.
@@ -130,6 +148,7 @@ type Counts struct {
 	PlannedRuns int             `json:"planned_runs"`
 	SeenRuns    int             `json:"seen_runs"`
 	Unproven    int             `json:"unproven"`
+	Loosened    int             `json:"loosened,omitempty"` // all of them: Document.Loosened is bounded
 	// SmallestEffect is the largest of the unproven findings' smallest effects:
 	// any change above it would have been seen everywhere. 0: none unproven, or
 	// one of them has too few runs to see any change.
@@ -146,10 +165,13 @@ type Cell struct {
 	Labels    map[string]string `json:"labels,omitempty"`
 	Note      string            `json:"note,omitempty"`
 	Source    string            `json:"source,omitempty"`
-	Reproduce string            `json:"reproduce,omitempty"` // a command line
-	Planned   int               `json:"planned"`
-	Seen      int               `json:"seen"`
-	Statuses  map[string]int    `json:"statuses"` // of first attempts
+	// JudgedBy is "head" for a cell that the comparison commit's suite does not
+	// have, so that the judged suite file's budgets decide; else what Suite says.
+	JudgedBy  string         `json:"judged_by,omitempty"`
+	Reproduce string         `json:"reproduce,omitempty"` // a command line
+	Planned   int            `json:"planned"`
+	Seen      int            `json:"seen"`
+	Statuses  map[string]int `json:"statuses"` // of first attempts
 	// CrashRate is crashed / seen over first attempts; nil when nothing was seen.
 	CrashRate      *float64  `json:"crash_rate"`
 	UnderSpec      int       `json:"under_spec"`                // clean runs that broke an absolute budget or a check

@@ -166,10 +166,13 @@ func (d *Document) level(f *Finding) budget.Level {
 
 func inside(i, n int) bool { return i >= 0 && i < n }
 
-// place is the place of an outcome in the list of outcomes, worst first.
+// place is the place of an outcome in the list of outcomes, worst first: the only
+// order of outcomes there is. A fail goes before what is merely unknown; what is
+// unknown goes before what passed. A run that was stopped from outside has no
+// verdict, whatever it saw until then.
 func (o Outcome) place() int {
 	order := [...]Outcome{Interrupted, Fail, Invalid, NoData, NotComparable, NoBaseline,
-		New, Inconclusive, Suspicious, Accepted, Quarantined, Pass}
+		New, Inconclusive, Suspicious, Quarantined, Accepted, Pass}
 	for i, x := range order {
 		if x == o {
 			return i
