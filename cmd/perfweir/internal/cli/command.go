@@ -18,6 +18,7 @@ import (
 	"github.com/perfweir/perfweir/cmd/perfweir/internal/flow"
 	"github.com/perfweir/perfweir/cmd/perfweir/internal/progress"
 	"github.com/perfweir/perfweir/gate"
+	"github.com/perfweir/perfweir/gate/publish"
 )
 
 // Command is perfweir as a value: its streams, environment and clock are inside,
@@ -31,6 +32,24 @@ type Command struct {
 	// Terminal is set when Stdout is one: colour. Live is set when Stderr is one: a
 	// line that moves.
 	Terminal, Live bool
+	// Sleep waits between requests to GitHub; nil is a real wait.
+	Sleep func(ctx context.Context, d time.Duration) error
+	// Timeout is how long one request to GitHub may take; 0 is the client's own.
+	Timeout time.Duration
+	// commands is the stream on which the runner reads workflow commands; nil
+	// outside a workflow.
+	commands io.Writer
+}
+
+// inWorkflow keeps what is printed from being read as workflow commands: names,
+// output and files of the code under test are in it.
+func (c Command) inWorkflow() Command {
+	if c.env("GITHUB_ACTIONS") != "true" {
+		return c
+	}
+	c.commands = c.Stdout
+	c.Stdout, c.Stderr = publish.Guard(c.Stdout), publish.Guard(c.Stderr)
+	return c
 }
 
 // Std is the command of this process.
@@ -69,6 +88,7 @@ func Main(ctx context.Context, c Command, args []string) int {
 	signal.Notify(pipes, syscall.SIGPIPE)
 	defer signal.Stop(pipes)
 	code := exitPass
+	c = c.inWorkflow()
 	root := c.root(&code)
 	root.SetArgs(args)
 	root.SetIn(c.Stdin)
@@ -76,7 +96,7 @@ func Main(ctx context.Context, c Command, args []string) int {
 	root.SetErr(c.Stderr)
 	err := root.ExecuteContext(ctx)
 	if err != nil && !errors.Is(err, syscall.EPIPE) {
-		fmt.Fprintf(c.Stderr, "perfweir: %s\n", message(err))
+		fmt.Fprintf(c.Stderr, "perfweir: %s\n", flow.Words(err))
 		return exitOf(err)
 	}
 	return code
@@ -99,7 +119,7 @@ suite file, 130 interrupted.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w: %w; `%s --help` lists the options", flow.ErrUsage, err, cmd.CommandPath())
 	})
-	root.AddCommand(c.ci(code), c.run(code), c.gate(code), c.report(code), c.baseline(), c.initCommand(), c.validate(), c.doctor(), c.schema(), c.version())
+	root.AddCommand(c.ci(code), c.run(code), c.gate(code), c.report(code), c.publish(code), c.merge(), c.baseline(code), c.initCommand(), c.validate(), c.doctor(), c.schema(), c.version())
 	for _, cmd := range root.Commands() {
 		usageErrors(cmd)
 	}
@@ -125,6 +145,14 @@ func usageErrors(cmd *cobra.Command) {
 func (c Command) shell() flow.Shell {
 	s := flow.Shell{Environ: c.Environ, Now: c.Now, Log: c.Stderr, Version: versionText()}
 	s.Progress = progress.New(c.Stderr, c.Live, c.Now).Draw
+	s.Sleep, s.Timeout = c.Sleep, c.Timeout
+	if c.commands != nil {
+		s.Commands = c.commands
+		s.Warn = func(text string) {
+			// A warning that cannot be written is in the log all the same.
+			_ = publish.WriteCommands(c.commands, []publish.Annotation{{Level: "warning", Title: "perfweir", Message: text}})
+		}
+	}
 	return s
 }
 
@@ -150,14 +178,4 @@ func exitOf(err error) int {
 // isCobraUsage recognises what cobra reports without a type: an unknown command.
 func isCobraUsage(err error) bool {
 	return len(err.Error()) > 15 && err.Error()[:15] == "unknown command"
-}
-
-// message leaves out the marker of usage errors.
-func message(err error) string {
-	text := err.Error()
-	const marker = "usage: "
-	if errors.Is(err, flow.ErrUsage) && len(text) > len(marker) && text[:len(marker)] == marker {
-		return text[len(marker):]
-	}
-	return text
 }

@@ -84,7 +84,12 @@ func (c Command) version() *cobra.Command {
 	}
 }
 
-// versionText is what the Go build knows of itself.
+// release is the version of a released binary, set by the linker (.ci/release.sh):
+// such a build knows neither its commit nor git's tags, so that its bytes can be
+// made again.
+var release string
+
+// versionText is what the build knows of itself.
 func versionText() string {
 	version, revision := "unknown", ""
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -94,6 +99,9 @@ func versionText() string {
 				revision = " " + s.Value
 			}
 		}
+	}
+	if release != "" {
+		version, revision = release, ""
 	}
 	return fmt.Sprintf("%s%s %s %s/%s, built without NVML", version, revision, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -20,6 +21,9 @@ func measuring(cmd *cobra.Command, o *flow.Options) {
 	f.BoolVar(&o.RetryFailed, "retry-failed", false, "with --resume: also try again what went wrong; the crash rate keeps counting first attempts")
 	f.StringVar(&o.Cells, "cells", "", "only cells that this glob selects: 'encode/**'")
 	f.IntVar(&o.Repeats, "repeats", 0, "repeats of every cell; 0: as the suite says")
+	f.StringVar(&o.Shard, "shard", "", "I/N: measure the I-th of N parts of the matrix")
+	f.StringVar(&o.Suite, "suite", "", "name of the suite; default: the file's")
+	f.StringVar(&o.Machine, "machine", "", "name of this machine; default: a self-hosted runner's, else the host's")
 	f.Uint64("seed", 0, "seed of the order; drawn when not given")
 	cmd.Args = cobra.NoArgs
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
@@ -44,26 +48,61 @@ const (
 
 func (c Command) ci(code *int) *cobra.Command {
 	var o flow.Options
+	var j jobFlags
+	var stage string
 	cmd := &cobra.Command{
 		Use:   "ci",
-		Short: "Everything in order: baseline, run, judge, report",
-		Long: `Measures the suite, compares it with the sessions stored beside the suite file
-(.perfweir), judges every budget and writes the reports. The first session, and
-later ones that pass with the baseline's own programs, are stored.`,
+		Short: "Everything in order: baseline, run, judge, report, publish",
+		Long: `Measures the suite, compares it with earlier sessions, judges every budget and
+writes the reports.
+
+At a desk earlier sessions are stored beside the suite file (.perfweir): the first
+one, and later ones that pass with the baseline's own programs.
+
+In a workflow of GitHub, with a token in ` + tokenVariable + `, they are the artifacts
+of earlier workflow runs, and the verdict is told to the pull request. The action
+runs the stages as steps of their own, so that none that measures holds a token.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			v, err := c.shell().CI(cmd.Context(), o)
-			if v != nil {
-				*code = v.ExitCode
-				if terr := c.tell(v, o.Out); err == nil {
-					err = terr
+			if stage == "" && o.Job.Token == "" && o.Out == "" {
+				o.Out = defaultOut
+			}
+			told, err := c.stage(cmd.Context(), stage, o)
+			if told != nil {
+				*code = told.Code
+				for i, v := range told.Verdicts {
+					if terr := c.tell(v, told.Folders[i]); err == nil {
+						err = terr
+					}
 				}
 			}
 			return err
 		},
 	}
 	measuring(cmd, &o)
+	judgingJob(cmd, &o, &j)
 	cmd.Flags().StringVar(&o.Baseline, "baseline", "", "folder or file of the baseline; default: the suite's")
+	cmd.Flags().StringVar(&stage, "stage", "", "one stage of a workflow's job: prepare, measure or judge; default: all")
+	cmd.Flags().Lookup("out").DefValue = "perfweir-out, in a workflow's job perfweir-SUITE in the runner's temporary folder"
+	o.Out = ""
+	check := cmd.PreRunE
+	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
+		if err := c.fromInputs(cmd); err != nil {
+			return err
+		}
+		if err := check(cmd, args); err != nil {
+			return err
+		}
+		return c.finishJob(cmd, &o, &j)
+	}
 	return cmd
+}
+
+// stage runs all stages, or one.
+func (c Command) stage(ctx context.Context, stage string, o flow.Options) (*flow.Told, error) {
+	if stage == "" {
+		return c.shell().CI(ctx, o)
+	}
+	return c.shell().Stage(ctx, stage, o)
 }
 
 func (c Command) run(code *int) *cobra.Command {

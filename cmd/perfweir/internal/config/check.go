@@ -3,6 +3,7 @@ package config
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"reflect"
 	"regexp"
@@ -10,7 +11,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/perfweir/perfweir/baseline"
 	"github.com/perfweir/perfweir/collect/plan"
 )
 
@@ -83,39 +83,69 @@ func orDefault[T any](given bool, v, otherwise T) T {
 	return otherwise
 }
 
-// suiteName checks the suite's name. It becomes the name of an artifact, and
-// GitHub refuses those with any of these characters.
 func (c *checker) suiteName() string {
 	s := &c.f.Suite
-	if !c.name(s, "suite name") {
+	if !s.usable() {
 		return ""
 	}
-	if i := strings.IndexAny(s.text, `"':<>|*?/\`); i >= 0 {
-		c.problem(s.mark, fmt.Sprintf("suite name %s holds %q, which no artifact may be named with", quote(s.text), s.text[i]), "use letters, digits, blanks, dots, dashes")
-		return ""
-	}
-	if strings.Trim(s.text, ".") == "" {
-		c.problem(s.mark, fmt.Sprintf("suite name %s is a folder's, and sessions are kept under it", quote(s.text)), "use letters, digits, blanks, dots, dashes")
+	if what, instead := suiteFault(s.text); what != "" {
+		c.problem(s.mark, what, instead)
 		return ""
 	}
 	return s.text
 }
 
+// CheckSuiteName says why a text cannot be the name of a suite, and what to
+// write instead. The name of a suite that comes from elsewhere than its file
+// follows the same rules.
+func CheckSuiteName(name string) error {
+	if name == "" {
+		return errors.New("the name of a suite is empty; give it one")
+	}
+	if what, instead := suiteFault(name); what != "" {
+		return fmt.Errorf("%s; %s", what, instead)
+	}
+	return nil
+}
+
+// suiteFault is what is wrong with a suite's name, "" when nothing is. It becomes
+// the name of an artifact, and GitHub refuses those with any of these characters.
+func suiteFault(name string) (what, instead string) {
+	if what, instead = nameFault(name, "suite name"); what != "" {
+		return what, instead
+	}
+	if i := strings.IndexAny(name, `"':<>|*?/\`); i >= 0 {
+		return fmt.Sprintf("suite name %s holds %q, which no artifact may be named with", quote(name), name[i]), "use letters, digits, blanks, dots, dashes"
+	}
+	if strings.Trim(name, ".") == "" {
+		return fmt.Sprintf("suite name %s is a folder's, and sessions are kept under it", quote(name)), "use letters, digits, blanks, dots, dashes"
+	}
+	return "", ""
+}
+
 // name reports whether a name can be printed as it is.
 func (c *checker) name(s *str, what string) bool {
-	switch {
-	case !s.usable():
+	if !s.usable() {
 		return false
-	case !utf8.ValidString(s.text) || strings.ContainsFunc(s.text, func(r rune) bool { return !unicode.IsPrint(r) }):
-		c.problem(s.mark, fmt.Sprintf("%s %s holds a character that cannot be printed", what, quote(s.text)), "use letters, digits, punctuation and plain blanks")
-	case strings.TrimSpace(s.text) != s.text:
-		c.problem(s.mark, fmt.Sprintf("%s %s starts or ends with a blank", what, quote(s.text)), "remove it")
-	case len(s.text) > maxName:
-		c.problem(s.mark, fmt.Sprintf("%s %s has %d bytes", what, quote(s.text), len(s.text)), fmt.Sprintf("use at most %d", maxName))
-	default:
-		return true
 	}
-	return false
+	fault, instead := nameFault(s.text, what)
+	if fault != "" {
+		c.problem(s.mark, fault, instead)
+	}
+	return fault == ""
+}
+
+// nameFault is what is wrong with a name, "" when nothing is.
+func nameFault(name, kind string) (what, instead string) {
+	switch {
+	case !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }):
+		return fmt.Sprintf("%s %s holds a character that cannot be printed", kind, quote(name)), "use letters, digits, punctuation and plain blanks"
+	case strings.TrimSpace(name) != name:
+		return fmt.Sprintf("%s %s starts or ends with a blank", kind, quote(name)), "remove it"
+	case len(name) > maxName:
+		return fmt.Sprintf("%s %s has %d bytes", kind, quote(name), len(name)), fmt.Sprintf("use at most %d", maxName)
+	}
+	return "", ""
 }
 
 // sourcePattern is PATH:LINE.
@@ -201,20 +231,6 @@ func (c *checker) gate() Gate {
 		FalseAlarms: orDefault(g.FalseAlarms.given(), g.FalseAlarms.v, defaultFalseAlarms),
 		Require:     g.Require.text,
 		On:          on,
+		MergeGroup:  orDefault(g.MergeGroup.given(), g.MergeGroup.text, Measure),
 	}
-}
-
-func (c *checker) baseline() baseline.Policy {
-	b := &c.f.Baseline
-	p := baseline.Policy{
-		From:        orDefault(b.From.given(), b.From.text, "folder"),
-		Dir:         b.Dir.text,
-		Sessions:    orDefault(b.Sessions.given(), b.Sessions.n, defaultSessions),
-		MinSessions: orDefault(b.MinSessions.given(), b.MinSessions.n, defaultMinSessions),
-		MaxAge:      b.MaxAge.s,
-	}
-	if b.MinSessions.usable() && p.MinSessions > p.Sessions {
-		c.problem(b.MinSessions.mark, fmt.Sprintf("min_sessions is %d, but at most %d sessions are used", p.MinSessions, p.Sessions), "raise sessions or lower min_sessions")
-	}
-	return p
 }

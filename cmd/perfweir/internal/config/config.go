@@ -37,7 +37,17 @@ type Gate struct {
 	// or "fail" for inconclusive, no_baseline, not_comparable, suspicious, gone
 	// and new. All six are there.
 	On map[string]string
+	// MergeGroup is what a merge queue's run does: Measure or OnlyIfChanged.
+	MergeGroup string
 }
+
+// What the gate of a merge queue does.
+const (
+	Measure = "measure" // as for a pull request
+	// OnlyIfChanged completes the check at once where the very tree that would be
+	// merged was measured for the pull request, and passed.
+	OnlyIfChanged = "only_if_changed"
+)
 
 // Parse reads the suite file data. path is what problems and budgets name it; it
 // is not opened. The file is nil when there is a problem.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"gopkg.in/yaml.v3"
@@ -203,4 +204,38 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A suite's name from elsewhere follows the rules of the file.
+func TestCheckSuiteName(t *testing.T) {
+	for name, ok := range map[string]bool{
+		"codec": true, "codec, arm64": true, "größe": true, "": false, "a/b": false, "..": false, " a": false, "a\n": false, "a\xff": false, strings.Repeat("x", 201): false,
+	} {
+		if err := CheckSuiteName(name); (err == nil) != ok {
+			t.Errorf("%q: %v", name, err)
+		}
+		if name == "" || strings.Contains(name, "\n") || !utf8.ValidString(name) {
+			continue // the file cannot hold these at all
+		}
+		_, problems := Parse("s.yml", []byte("version: 1\nsuite: '"+name+"'\nbenchmarks: [{name: a, run: [a]}]\n"))
+		if (len(problems) == 0) != ok {
+			t.Errorf("%q in a file: %s", name, problems)
+		}
+	}
+}
+
+// The suites that the project runs on itself say nothing that is wrong or odd.
+func TestOwnSuites(t *testing.T) {
+	names, err := filepath.Glob("../../../../testdata/*/perfweir.yml")
+	if err != nil || len(names) < 2 {
+		t.Fatalf("suites %q: %v", names, err)
+	}
+	for _, name := range names {
+		f, problems := Parse(name, read(t, name))
+		if len(problems) > 0 {
+			t.Errorf("problems:\n%s", problems)
+		} else if len(f.Warnings) > 0 {
+			t.Errorf("warnings:\n%s", f.Warnings)
+		}
+	}
 }

@@ -1,12 +1,14 @@
 package config
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/perfweir/perfweir/baseline"
+	parser "github.com/perfweir/perfweir/collect/parse"
 	"github.com/perfweir/perfweir/collect/plan"
 	"github.com/perfweir/perfweir/collect/result"
 	"github.com/perfweir/perfweir/gate/budget"
@@ -33,8 +35,8 @@ func TestDefaultsOfTheFile(t *testing.T) {
 	f := parse(t, "benchmarks: [{name: a, run: [a]}]\n")
 	equal(t, "gate", f.Gate, Gate{FalseAlarms: 0.05, On: map[string]string{
 		"inconclusive": "neutral", "no_baseline": "neutral", "not_comparable": "neutral", "suspicious": "warn", "gone": "fail", "new": "pass",
-	}})
-	equal(t, "baseline", f.Baseline, baseline.Policy{From: "folder", Sessions: 10, MinSessions: 5})
+	}, MergeGroup: Measure})
+	equal(t, "baseline", f.Baseline, baseline.Policy{Machine: baseline.SameKind, Sessions: 10, MinSessions: 5})
 	equal(t, "sampling", f.Suite.Sampling, plan.Sampling{Interval: 0.1})
 	equal(t, "limits", f.Suite.Limits, plan.Limits{Stdout: 64 << 20, Out: 4 << 30, Cells: 10000, Retries: 2})
 	equal(t, "benchmark", f.Suite.Benchmarks, []plan.Benchmark{{
@@ -113,6 +115,62 @@ benchmarks:
 		{Metric: "e", Pattern: "e", Scale: 1e-3, Def: &plan.MetricDef{Unit: "J", Per: "token", Better: "lower", Class: "counted"}},
 		{Checks: "c.json"},
 	})
+}
+
+func TestFormatReaders(t *testing.T) {
+	f := parse(t, `
+metrics: {block_ms_per_ggas: {unit: block_ms/ggas, better: lower}}
+benchmarks:
+  - name: a
+    run: [go, test, -bench, .]
+    read: [{format: go-bench}, {format: go-bench, from: "{out}/log"}, {metric: n, count: x}]
+budgets:
+  - {metric: time_per_op, max_regression: 10%, part: "*/BenchmarkNoisy*"}
+  - {metric: allocs_per_op, max_regression: 1% + 1}
+  - {metric: bytes_per_second, min: 10MB/s}
+  - {metric: block_ms_per_ggas, max: 70 block_ms/ggas}
+`)
+	equal(t, "read", f.Suite.Benchmarks[0].Exec.Read, []plan.Read{
+		{Format: "go-bench"}, {Format: "go-bench", From: "{out}/log"}, {Metric: "n", Count: "x", Def: &plan.MetricDef{Unit: "1", Class: "exact"}},
+	})
+	if b := f.Budgets[2]; b.Limit != 10e6 || f.Budgets[0].Part != "*/BenchmarkNoisy*" || f.Budgets[1].Amount != 1 {
+		t.Errorf("budgets %+v", f.Budgets)
+	}
+}
+
+// Every format that a suite file may name is read, and every one that is read
+// may be named.
+func TestFormatsAreTheListed(t *testing.T) {
+	field, _ := reflect.TypeFor[readFile]().FieldByName("Format")
+	var listed []string
+	for _, f := range parser.Formats() {
+		listed = append(listed, f.Name)
+	}
+	equal(t, "formats", words(field.Tag, "enum"), listed)
+}
+
+func TestBaselineContent(t *testing.T) {
+	for text, want := range map[string]baseline.Policy{
+		"from: github": {From: baseline.FromGitHub, Machine: baseline.SameKind, Sessions: 10, MinSessions: 5},
+		"from: github, workflow: .github/workflows/nightly.yml, branch: release/v2, machine: same": {
+			From: baseline.FromGitHub, Workflow: "nightly.yml", Branch: "release/v2", Machine: baseline.SameMachine, Sessions: 10, MinSessions: 5,
+		},
+		"workflow: ./.github/workflows/n.yaml, branch: base, dir: ../s": {
+			Workflow: "n.yaml", Dir: "../s", Machine: baseline.SameKind, Sessions: 10, MinSessions: 5,
+		},
+		"branch: refs/heads/base, machine: same_kind": {Branch: "base", Machine: baseline.SameKind, Sessions: 10, MinSessions: 5},
+		"from: folder, dir: x, sessions: 3, min_sessions: 2, max_age: 1d": {
+			From: baseline.FromFolder, Dir: "x", Machine: baseline.SameKind, Sessions: 3, MinSessions: 2, MaxAge: 86400,
+		},
+	} {
+		f := parse(t, "benchmarks: [{name: a, run: [a]}]\nbaseline: {"+text+"}\n")
+		equal(t, text, f.Baseline, want)
+	}
+	for _, word := range []string{Measure, OnlyIfChanged} {
+		if f := parse(t, "benchmarks: [{name: a, run: [a]}]\ngate: {merge_group: "+word+"}\n"); f.Gate.MergeGroup != word {
+			t.Errorf("merge_group %q, want %q", f.Gate.MergeGroup, word)
+		}
+	}
 }
 
 // The percentiles that a reader of samples gives are those of the catalogue.

@@ -13,17 +13,17 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// Bounds of a suite file. Real ones are a few KiB and six levels deep; a file
-// beyond these is a mistake or an attack.
+// Bounds of a suite file, in bytes and levels. Real ones are a few KiB and six
+// levels deep; a file beyond these is a mistake or an attack.
 const (
-	maxBytes = 1 << 20
+	MaxBytes = 1 << 20
 	maxDepth = 32
 )
 
 // document turns the bytes into the one mapping that a suite file is, or reports
 // why that is not possible.
 func (r *reader) document(data []byte) *yaml.Node {
-	if len(data) > maxBytes {
+	if len(data) > MaxBytes {
 		r.problem(mark{line: 1, column: 1}, fmt.Sprintf("the file has %d bytes", len(data)), "a suite file has at most 1 MiB; is this the right file?")
 		return nil
 	}

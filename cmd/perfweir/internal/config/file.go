@@ -126,19 +126,19 @@ type timeoutFile struct {
 
 type readFile struct {
 	mark      `what:"a reader"`
-	Metric    str   `key:"metric" doc:"Name of the metric, in snake_case."`
-	Pattern   str   `key:"pattern" doc:"Regular expression; its group, or all of it, is the number."`
-	Count     str   `key:"count" doc:"Regular expression; the number of matches. Also gives METRIC_per_second."`
-	Samples   str   `key:"samples" doc:"File of one number a line; gives METRIC_p50, METRIC_p99, ..."`
-	Checks    str   `key:"checks" doc:"JSON file of named booleans."`
-	From      str   `key:"from" doc:"Where pattern and count look: stdout (the default), stderr, or a file."`
-	Unit      str   `key:"unit" doc:"Unit of the numbers that are read. They are stored in base units."`
-	Per       str   `key:"per" doc:"What one is counted for: token, request."`
-	Better    str   `key:"better" enum:"lower,higher" doc:"Which direction is better."`
-	Class     str   `key:"class" enum:"exact,counted,noisy,tail,level" doc:"How the metric varies."`
-	Part      str   `key:"part" doc:"What inside the run the number belongs to."`
-	Statistic str   `key:"statistic" enum:"median,mean,min,max,sum,last" doc:"Reduces several matches of pattern. The default is median."`
-	Format    later `key:"format"`
+	Format    str `key:"format" enum:"go-bench" doc:"A known tool's output, which names its metrics and parts itself: go-bench is go test -bench, plain or with -json."`
+	Metric    str `key:"metric" doc:"Name of the metric, in snake_case."`
+	Pattern   str `key:"pattern" doc:"Regular expression; its group, or all of it, is the number."`
+	Count     str `key:"count" doc:"Regular expression; the number of matches. Also gives METRIC_per_second."`
+	Samples   str `key:"samples" doc:"File of one number a line; gives METRIC_p50, METRIC_p99, ..."`
+	Checks    str `key:"checks" doc:"JSON file of named booleans."`
+	From      str `key:"from" doc:"Where format, pattern and count look: stdout (the default), stderr, or a file."`
+	Unit      str `key:"unit" doc:"Unit of the numbers that are read. They are stored in base units."`
+	Per       str `key:"per" doc:"What one is counted for: token, request."`
+	Better    str `key:"better" enum:"lower,higher" doc:"Which direction is better."`
+	Class     str `key:"class" enum:"exact,counted,noisy,tail,level" doc:"How the metric varies."`
+	Part      str `key:"part" doc:"What inside the run the number belongs to."`
+	Statistic str `key:"statistic" enum:"median,mean,min,max,sum,last" doc:"Reduces several matches of pattern. The default is median."`
 }
 
 type metricFile struct {
@@ -165,7 +165,7 @@ type budgetFile struct {
 	Benchmark     str      `key:"benchmark" doc:"Glob over the benchmark's name."`
 	Variant       str      `key:"variant" doc:"Glob over the variant's name."`
 	Input         str      `key:"input" doc:"Glob over the input's path."`
-	Part          str      `key:"part" doc:"Glob over the part."`
+	Part          str      `key:"part" doc:"Glob over the part. A part is one field: * matches slashes in it."`
 	Against       str      `key:"against" doc:"What a relative budget is held against: baseline (the default) or variant:NAME."`
 	Phase         later    `key:"phase"`
 }
@@ -175,8 +175,8 @@ type gateFile struct {
 	FalseAlarms share  `key:"false_alarms" doc:"Error rate over all gated relative budgets together. The default is 5%."`
 	Require     str    `key:"require" enum:"proof" doc:"proof: every gated finding must pass with confidence."`
 	On          onFile `key:"on" doc:"What an outcome that is no clear answer does."`
+	MergeGroup  str    `key:"merge_group" enum:"measure,only_if_changed" doc:"What a merge queue's run does: measure (the default), or only_if_changed, which completes the check at once where the very tree was measured for the pull request and passed."`
 	Reference   later  `key:"reference"`
-	MergeGroup  later  `key:"merge_group"`
 	Control     later  `key:"control"`
 }
 
@@ -192,14 +192,14 @@ type onFile struct {
 
 type baselineFile struct {
 	mark        `what:"baseline"`
-	From        str      `key:"from" enum:"folder" later:"github" doc:"Where stored sessions come from. The default is folder."`
+	From        str      `key:"from" enum:"folder,github" doc:"Where stored sessions come from: github (artifacts of earlier workflow runs) or folder. The default is github inside a workflow, else folder."`
 	Dir         str      `key:"dir" doc:"The folder. The default is .perfweir/baseline/SUITE beside this file."`
+	Workflow    str      `key:"workflow" doc:"File name of the workflow whose runs left the sessions. The default is the workflow that runs."`
+	Branch      str      `key:"branch" doc:"Branch of those runs: base (the default) is the one that the change goes into."`
+	Machine     str      `key:"machine" enum:"same_kind,same" doc:"Which machines' sessions are taken: same_kind (the default), whose hardware and system are alike, or same, whose name is too."`
 	Sessions    integer  `key:"sessions" min:"1" max:"100" doc:"Use at most so many sessions, newest first. The default is 10."`
 	MinSessions integer  `key:"min_sessions" min:"2" max:"100" doc:"From so many sessions on the spread between them is used. The default is 5."`
 	MaxAge      duration `key:"max_age" positive:"true" doc:"Oldest session that is used. The default is any age."`
-	Workflow    later    `key:"workflow"`
-	Branch      later    `key:"branch"`
-	Machine     later    `key:"machine"`
 	Anchor      later    `key:"anchor"`
 }
 

@@ -73,7 +73,7 @@ func (c *checker) declare() map[string]plan.MetricDef {
 		if base, _ := unit.Base(def.Unit); m.Unit.usable() && base != def.Unit && c.unitWord(&m.Unit) {
 			c.problem(m.Unit.mark, fmt.Sprintf("%q is not a base unit", def.Unit), fmt.Sprintf("write %q; programs say in which unit they report", base))
 		}
-		def.Better = orDefault(def.Better == "", betterOf(def.Unit), def.Better)
+		def.Better = orDefault(def.Better == "", result.BetterOf(def.Unit), def.Better)
 		c.metrics[name.text] = metric{def: def, origin: ofTable, mark: name.mark}
 		if out == nil {
 			out = map[string]plan.MetricDef{}
@@ -91,20 +91,6 @@ func (c *checker) unitWord(s *str) bool {
 		return false
 	}
 	return true
-}
-
-// betterOf is the direction that a known unit has by itself (C08): time, memory,
-// energy and power are costs, bytes a second are gains. A unit that is not known
-// has none, and a budget that needs one asks.
-func betterOf(base string) string {
-	over, _, isRate := strings.Cut(base, "/")
-	switch {
-	case base == "B/s":
-		return result.Higher
-	case over == unit.Second, over == unit.Joule, over == unit.Watt, over == unit.Byte && !isRate:
-		return result.Lower
-	}
-	return ""
 }
 
 // add notes that a reader produces a metric. Two definitions of one name must be

@@ -36,6 +36,10 @@ func (c *checker) readers(b *bench) []plan.Read {
 		if !rf.usable() || !c.readKind(rf) {
 			continue
 		}
+		if rf.Format.given() {
+			out = c.format(out, rf, seen)
+			continue
+		}
 		if key := rf.Metric.text + "\x00" + rf.Part.text; rf.Metric.usable() {
 			if line := seen[key]; line > 0 {
 				c.problem(rf.Metric.mark, fmt.Sprintf("metric %q is read twice", rf.Metric.text), fmt.Sprintf("give one another name or part; the first is on line %d", line))
@@ -50,20 +54,29 @@ func (c *checker) readers(b *bench) []plan.Read {
 	return out
 }
 
+// format is a reader of a known tool's output. The tool says what its metrics
+// are; those that are not of the catalogue are defined under metrics.
+func (c *checker) format(out []plan.Read, rf *readFile, seen map[string]int) []plan.Read {
+	from := orDefault(rf.From.given(), rf.From.text, "stdout")
+	if line := seen["\x00"+from]; line > 0 {
+		c.problem(rf.mark, fmt.Sprintf("%s is read twice by a format", quote(from)), fmt.Sprintf("remove one; the first is on line %d", line))
+		return out
+	}
+	seen["\x00"+from] = rf.line
+	return append(out, plan.Read{Format: rf.Format.text, From: rf.From.text})
+}
+
 // readKind checks that a reader has one kind, and only keys that this kind uses.
 func (c *checker) readKind(rf *readFile) bool {
-	kinds := map[string]*str{"pattern": &rf.Pattern, "count": &rf.Count, "samples": &rf.Samples, "checks": &rf.Checks}
+	kinds := map[string]*str{"format": &rf.Format, "pattern": &rf.Pattern, "count": &rf.Count, "samples": &rf.Samples, "checks": &rf.Checks}
 	var have []string
-	for _, k := range []string{"pattern", "count", "samples", "checks"} {
+	for _, k := range []string{"format", "pattern", "count", "samples", "checks"} {
 		if kinds[k].given() {
 			have = append(have, k)
 		}
 	}
 	if len(have) != 1 {
-		if rf.Format.given() {
-			return false // told already
-		}
-		c.problem(rf.mark, fmt.Sprintf("a reader has %d of pattern, count, samples and checks", len(have)), "keep one of them")
+		c.problem(rf.mark, fmt.Sprintf("a reader has %d of format, pattern, count, samples and checks", len(have)), "keep one of them")
 		return false
 	}
 	ok := true
@@ -72,20 +85,28 @@ func (c *checker) readKind(rf *readFile) bool {
 		s    *str
 		used string // kinds that use it
 	}{
-		{"metric", &rf.Metric, "pattern count samples"}, {"from", &rf.From, "pattern count"}, {"unit", &rf.Unit, "pattern samples"},
+		{"metric", &rf.Metric, "pattern count samples"}, {"from", &rf.From, "format pattern count"}, {"unit", &rf.Unit, "pattern samples"},
 		{"per", &rf.Per, "pattern samples"}, {"better", &rf.Better, "pattern count samples"}, {"class", &rf.Class, "pattern count"},
 		{"part", &rf.Part, "pattern count samples"}, {"statistic", &rf.Statistic, "pattern"},
 	} {
 		if u.s.given() && !containsWord(u.used, have[0]) {
-			c.problem(u.s.mark, fmt.Sprintf("%q has no meaning beside %q", u.key, have[0]), "remove it")
+			c.problem(u.s.mark, fmt.Sprintf("%q has no meaning beside %q", u.key, have[0]), needlessHint(u.key, have[0]))
 			ok = false
 		}
 	}
-	if have[0] != "checks" && !rf.Metric.given() {
+	if containsWord("pattern count samples", have[0]) && !rf.Metric.given() {
 		c.problem(rf.mark, fmt.Sprintf("a reader with %q has no metric", have[0]), "add metric: NAME")
 		ok = false
 	}
 	return ok && kinds[have[0]].usable()
+}
+
+// needlessHint says what to do about a key that a kind of reader does not use.
+func needlessHint(key, kind string) string {
+	if kind == "format" && key != "part" && key != "statistic" {
+		return "remove it; the tool names its metrics, and one of its own is defined under metrics at the top of the file"
+	}
+	return "remove it"
 }
 
 func containsWord(list, word string) bool { return slices.Contains(strings.Fields(list), word) }
@@ -193,7 +214,7 @@ func (c *checker) written(rf *readFile, class result.Class) plan.MetricDef {
 	base, _ := unit.Base(orDefault(rf.Unit.given(), rf.Unit.text, unit.One))
 	return plan.MetricDef{
 		Unit: base, Per: rf.Per.text,
-		Better: orDefault(rf.Better.usable(), rf.Better.text, betterOf(base)),
+		Better: orDefault(rf.Better.usable(), rf.Better.text, result.BetterOf(base)),
 		Class:  orDefault(rf.Class.usable(), rf.Class.text, string(class)),
 	}
 }

@@ -22,16 +22,20 @@ const (
 	Exhibits     = "exhibits.json"
 	Report       = "report.md"
 	JUnit        = "junit.xml"
+	HTML         = "report.html"
 	Measurements = "measurements.csv"
 	Findings     = "findings.csv"
 	RunLog       = "LOG"
 	Runs         = "runs"
 	Baseline     = "baseline"
+	Prepared     = "prepared.json" // what the first step of a workflow's job found out
+	Upload       = "upload"        // what the job leaves as artifacts
+	Machines     = "machines"      // one folder a machine, where several are judged
 )
 
 // ours are the names that --fresh may remove.
 func ours() []string {
-	return []string{Plan, Journal, Results, Verdict, Exhibits, Report, JUnit, Measurements, Findings, RunLog, Runs, Baseline}
+	return []string{Plan, Journal, Results, Verdict, Exhibits, Report, HTML, JUnit, Measurements, Findings, RunLog, Runs, Baseline, Prepared, Upload, Machines}
 }
 
 // ErrNotEmpty says that a folder holds an earlier run.
@@ -86,14 +90,17 @@ func usable(dir string, fresh bool) (mine []string, err error) {
 	return mine, nil
 }
 
-// Clear removes our entries from a folder that was claimed. A link is removed,
-// not what it names.
-func Clear(dir string) error {
+// Clear removes our entries from a folder that was claimed, but for those to
+// keep. A link is removed, not what it names.
+func Clear(dir string, keep ...string) error {
 	mine, err := usable(dir, true)
 	if err != nil {
 		return err
 	}
 	for _, name := range mine {
+		if slices.Contains(keep, name) {
+			continue
+		}
 		if err := RemoveAll(filepath.Join(dir, name)); err != nil {
 			return fmt.Errorf("clear output folder: %w", err)
 		}
@@ -128,7 +135,7 @@ func IsOurs(dir string) bool {
 	if isFile(filepath.Join(dir, LockName)) {
 		return true
 	}
-	return slices.ContainsFunc([]string{Plan, Journal, Results}, func(name string) bool {
+	return slices.ContainsFunc([]string{Plan, Journal, Results, Prepared}, func(name string) bool {
 		path := filepath.Join(dir, name)
 		return isFile(path) && schemaTag.Match(head(path))
 	})

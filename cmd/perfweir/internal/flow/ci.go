@@ -10,12 +10,82 @@ import (
 	"github.com/perfweir/perfweir/baseline"
 	"github.com/perfweir/perfweir/collect/result"
 	"github.com/perfweir/perfweir/gate"
+	"github.com/perfweir/perfweir/gate/publish"
 	"github.com/perfweir/perfweir/gate/verdict"
 )
 
 // CI does everything in order: plan, baseline, measure, judge, tell, keep. At a
-// desk the baseline is a folder beside the suite file.
-func (s Shell) CI(ctx context.Context, o Options) (*verdict.Document, error) {
+// desk the baseline is a folder beside the suite file; in a workflow, with a
+// token, it is what earlier workflow runs left, and the verdict is told to GitHub.
+func (s Shell) CI(ctx context.Context, o Options) (*Told, error) {
+	if o.Job.Token != "" {
+		return s.ciInJob(ctx, o)
+	}
+	v, err := s.ciAtDesk(ctx, o)
+	if v == nil {
+		return nil, err
+	}
+	return &Told{Code: v.ExitCode, Verdicts: []*verdict.Document{v}, Folders: []string{o.Out}}, err
+}
+
+// ciInJob is every stage of a workflow's job in one process. It holds the token
+// while code under test runs, which the process alone can hide: a job with a step
+// for each stage is safer.
+func (s Shell) ciInJob(ctx context.Context, o Options) (*Told, error) {
+	su, j, o, err := s.inJob(o)
+	if err != nil {
+		return nil, err
+	}
+	p, err := s.prepare(ctx, su, o, j)
+	if err != nil {
+		return nil, err
+	}
+	if !p.Proceed {
+		s.outputs(s.nothingToDo(ctx, su, o, j, p))
+		return &Told{}, nil
+	}
+	told, err := s.measureAndJudge(ctx, su, o, j, p)
+	if told == nil && j.publishes() {
+		e := publish.End{Cancelled: ctx.Err() != nil}
+		if err != nil {
+			e.Why = Visible(Words(err))
+		}
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
+		defer cancel()
+		s.sayChannel(publish.Finish(last, j.gh, p.Target, j.publishing(su, o, p, s.Now()), e))
+	}
+	return told, err
+}
+
+func (s Shell) measureAndJudge(ctx context.Context, su *suite, o Options, j *job, p *prepared) (*Told, error) {
+	if !j.measures() {
+		out, err := s.open(o)
+		if err != nil {
+			return nil, err
+		}
+		defer out.close()
+		head, err := p.headSuite(su)
+		if err != nil {
+			return nil, err
+		}
+		return s.stageJudge(ctx, head, o, j, out, p)
+	}
+	su, out, m, err := s.start(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	defer out.close()
+	if _, err := s.alone(ctx, su, func() (*result.Document, error) { return s.measure(ctx, out, m) }); err != nil {
+		return nil, err
+	}
+	if !j.judges() {
+		return s.leave(su, o, j, out)
+	}
+	return s.stageJudge(ctx, su, o, j, out, p)
+}
+
+// ciAtDesk needs no GitHub.
+func (s Shell) ciAtDesk(ctx context.Context, o Options) (*verdict.Document, error) {
 	su, out, m, err := s.start(ctx, o)
 	if err != nil {
 		return nil, err
@@ -31,7 +101,7 @@ func (s Shell) CI(ctx context.Context, o Options) (*verdict.Document, error) {
 	if err := out.keepBaseline(b); err != nil {
 		return nil, err
 	}
-	v, err := s.judgeAndTell(su, out, doc, b, o.Config)
+	v, err := s.judgeAndTell(su.working(o.Config), out, doc, b)
 	if err != nil {
 		return nil, err
 	}
@@ -39,6 +109,9 @@ func (s Shell) CI(ctx context.Context, o Options) (*verdict.Document, error) {
 }
 
 func (s Shell) sayBaseline(b *baseline.Baseline) {
+	for _, text := range b.Warnings {
+		s.warn("baseline: %s", text)
+	}
 	if b.State == baseline.OK {
 		s.say("baseline: %s, %s, the newest of %s", b.Origin, plural(len(b.Sessions), "session"), b.Sessions[0].Session().StartedAt.Format("2006-01-02 15:04"))
 		return
@@ -65,7 +138,7 @@ func (s Shell) Run(ctx context.Context, o Options) (*result.Document, error) {
 
 // DryRun prints what would run; it runs nothing but the build.
 func (s Shell) DryRun(ctx context.Context, o Options, w io.Writer) error {
-	su, err := s.load(o.Config)
+	su, err := s.load(o)
 	if err != nil {
 		return err
 	}
@@ -90,7 +163,7 @@ func (s Shell) Gate(dir string, o Options) (*verdict.Document, error) {
 	if o.Config == "" {
 		o.Config = findSuite(doc.Suite.Path, out.dir)
 	}
-	su, err := s.load(o.Config)
+	su, err := s.load(o)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +180,7 @@ func (s Shell) Gate(dir string, o Options) (*verdict.Document, error) {
 		b = su.baseline(o, want(doc))
 		s.sayBaseline(b)
 	}
-	return s.judgeAndTell(su, out, doc, b, o.Config)
+	return s.judgeAndTell(su.working(o.Config), out, doc, b)
 }
 
 // findSuite finds the suite file that results name. Its path relates to the

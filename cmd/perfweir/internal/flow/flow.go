@@ -6,6 +6,7 @@
 package flow
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -23,6 +24,15 @@ import (
 // is something that could not be done.
 var ErrUsage = errors.New("usage")
 
+// Words is an error for people: the mark of wrong usage is for exit codes.
+func Words(err error) string {
+	text := err.Error()
+	if errors.Is(err, ErrUsage) {
+		text = strings.TrimPrefix(text, ErrUsage.Error()+": ")
+	}
+	return text
+}
+
 // Shell is what the stages need of the world.
 type Shell struct {
 	Environ []string
@@ -31,6 +41,23 @@ type Shell struct {
 	// Progress draws measuring; nil draws nothing.
 	Progress func(Progress)
 	Version  string
+	// Sleep waits between requests to GitHub; nil is a real wait.
+	Sleep func(ctx context.Context, d time.Duration) error
+	// Timeout is how long one request to GitHub may take; 0 is the client's own.
+	Timeout time.Duration
+	// Commands is where workflow commands are written, past what keeps the text of
+	// code under test from being read as some; nil outside a workflow.
+	Commands io.Writer
+	// Warn tells a workflow's reader in the annotations of the job; nil: Log alone.
+	Warn func(text string)
+}
+
+// warn says what should not be overlooked.
+func (s Shell) warn(format string, args ...any) {
+	s.say("warning: "+format, args...)
+	if s.Warn != nil {
+		s.Warn(Visible(fmt.Sprintf(format, args...)))
+	}
 }
 
 func (s Shell) say(format string, args ...any) {
@@ -57,6 +84,11 @@ type Options struct {
 	Repeats     int     // 0: as the suite says
 	Seed        *uint64 // nil: drawn
 	Baseline    string  // folder or file; empty: the suite's
+	From        string  // where baselines come from; empty: as the suite says
+	Shard       string  // "2/3": the second of three parts of the matrix; empty: all of it
+	Suite       string  // name of the suite; empty: the file's
+	Machine     string  // name of this machine; empty: its own
+	Job         JobOptions
 }
 
 // suite is a suite file that was read, with the places around it.
@@ -66,7 +98,8 @@ type suite struct {
 }
 
 // load reads and checks the suite file. Warnings are said, problems returned.
-func (s Shell) load(path string) (*suite, error) {
+func (s Shell) load(o Options) (*suite, error) {
+	path := o.Config
 	data, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("%w: no suite file %s: `perfweir init` writes one, -c names another", ErrUsage, path)
@@ -81,6 +114,12 @@ func (s Shell) load(path string) (*suite, error) {
 	if w := file.Warnings.String(); w != "" {
 		fmt.Fprint(s.Log, "warning: ", strings.ReplaceAll(strings.TrimSuffix(w, "\n"), "\n", "\nwarning: "), "\n")
 	}
+	if o.Suite != "" {
+		if err := config.CheckSuiteName(o.Suite); err != nil {
+			return nil, fmt.Errorf("%w: --suite %q: %w", ErrUsage, o.Suite, err)
+		}
+		file.Suite.Name = o.Suite
+	}
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, fmt.Errorf("find the folder of %s: %w", path, err)
@@ -90,7 +129,7 @@ func (s Shell) load(path string) (*suite, error) {
 
 // Validate checks a suite file and expands nothing.
 func (s Shell) Validate(path string) error {
-	_, err := s.load(path)
+	_, err := s.load(Options{Config: path})
 	return err
 }
 

@@ -19,13 +19,16 @@ func (s Shell) hide() {
 	}
 }
 
+// tokenName is the variable in which the token comes.
+const tokenName = "PERFWEIR_TOKEN"
+
 // secrets are the names of the variables that are kept from commands, sorted.
-// perfweir's own are none.
+// perfweir's own are none, but for the token.
 func secrets(environ []string) []string {
 	var out []string
 	for _, kv := range environ {
 		name, v, _ := strings.Cut(kv, "=")
-		if v != "" && measure.Secret(name) && !strings.HasPrefix(name, "PERFWEIR_") {
+		if v != "" && measure.Secret(name) && (name == tokenName || !strings.HasPrefix(name, "PERFWEIR_")) {
 			out = append(out, name)
 		}
 	}

@@ -57,21 +57,28 @@ func want(doc *result.Document) baseline.Want {
 		s := &doc.Sessions[i]
 		w.Sessions[s.ID] = true
 		if i == 0 {
-			w.Host, w.StartedAt = s.Host, s.StartedAt
+			w.Host, w.Machine, w.StartedAt = s.Host, s.Machine, s.StartedAt
 		}
 	}
 	return w
 }
 
 // judge holds a document against budgets and baseline.
-func (s Shell) judge(su *suite, doc *result.Document, b *baseline.Baseline, config string) (*verdict.Document, error) {
-	budgets := slices.Clone(su.file.Budgets)
+func (s Shell) judge(r rules, doc *result.Document, b *baseline.Baseline) (*verdict.Document, error) {
+	budgets := slices.Clone(r.head.file.Budgets)
 	for i := range budgets {
 		budgets[i].Source.Path = doc.Suite.Path
 	}
+	policy := r.head.policy()
+	if r.require {
+		policy.On[verdict.NoBaseline] = gate.ActionFail
+		if r.base != nil {
+			r.base.Policy.On[verdict.NoBaseline] = gate.ActionFail
+		}
+	}
 	return gate.Evaluate(gate.Input{
-		Current: doc, Baseline: b, Budgets: budgets, Policy: su.policy(), JudgedBy: "working file",
-		Command: "perfweir ci --fresh -c " + gate.ShellQuote(config),
+		Current: doc, Baseline: b, Budgets: budgets, Policy: policy, Base: r.base, JudgedBy: r.judgedBy,
+		Command: "perfweir ci --fresh -c " + gate.ShellQuote(r.config),
 	})
 }
 

@@ -3,6 +3,7 @@ package flow
 import (
 	"context"
 	crand "crypto/rand"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -14,6 +15,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"github.com/perfweir/perfweir/cmd/perfweir/internal/durable"
+	"github.com/perfweir/perfweir/cmd/perfweir/internal/ghapi"
 	"github.com/perfweir/perfweir/collect"
 	"github.com/perfweir/perfweir/collect/host"
 	"github.com/perfweir/perfweir/collect/journal"
@@ -32,17 +34,44 @@ type Progress struct {
 }
 
 // session describes this machine and moment.
-func (s Shell) session() result.Session {
+func (s Shell) session(o Options) result.Session {
 	now := s.Now().UTC().Truncate(time.Millisecond)
 	return result.Session{
-		ID:         ulid.MustNew(ulid.Timestamp(now), crand.Reader).String(),
-		Machine:    host.Machine(func(name string) string { return value(s.Environ, name) }),
-		StartedAt:  now,
-		Boot:       host.Boot("/"),
-		Origin:     "run",
-		Replicates: result.ReplicatesProcess,
-		Host:       host.Fingerprint("/"),
+		ID:          ulid.MustNew(ulid.Timestamp(now), crand.Reader).String(),
+		Machine:     s.machine(o),
+		WorkflowRun: s.workflowRun(),
+		StartedAt:   now,
+		Boot:        host.Boot("/"),
+		Origin:      "run",
+		Replicates:  result.ReplicatesProcess,
+		Host:        host.Fingerprint("/"),
 	}
+}
+
+// machine is this machine's name: what the user says, a self-hosted runner's, the
+// host's. (A hosted runner's name is another one each time.)
+func (s Shell) machine(o Options) string {
+	return host.Machine(func(name string) string {
+		switch v := value(s.Environ, name); {
+		case name != host.MachineVariable:
+			return v
+		case o.Machine != "":
+			return o.Machine
+		case v != "" || value(s.Environ, "RUNNER_ENVIRONMENT") != "self-hosted":
+			return v
+		}
+		return value(s.Environ, "RUNNER_NAME")
+	})
+}
+
+// workflowRun is GitHub's run that this is a part of; nil at a desk. It is a
+// claim, for people: who takes the session for a baseline asks GitHub.
+func (s Shell) workflowRun() *result.WorkflowRun {
+	at, err := ghapi.FromEnviron(s.Environ)
+	if err != nil || at == nil || at.RunID == 0 {
+		return nil
+	}
+	return &result.WorkflowRun{RepositoryID: at.RepositoryID, ID: at.RunID, Attempt: at.RunAttempt, Event: at.EventName, Ref: at.Ref}
 }
 
 // measure executes the plan, or what is left of it, and writes the results. When
@@ -70,10 +99,23 @@ func (s Shell) measure(ctx context.Context, out *output, m *matrix) (*result.Doc
 	if cerr := m.log.Close(); err == nil {
 		err = cerr
 	}
-	if err != nil {
+	warnings, rerr := s.restore(m.files)
+	if err = errors.Join(err, rerr); err != nil {
 		return nil, err
 	}
-	return s.fold(out, m.plan)
+	return s.fold(out, m.plan, warnings)
+}
+
+// restore empties the command files of the step that were written to while code
+// under test ran: nothing of ours writes there before the end.
+func (s Shell) restore(files commandFiles) (warnings []string, err error) {
+	written, err := files.restore()
+	for _, name := range written {
+		text := fmt.Sprintf("what was measured wrote into the file of %s, through which steps of the workflow are steered: it was emptied", name)
+		s.warn("%s", text)
+		warnings = append(warnings, text)
+	}
+	return warnings, err
 }
 
 // openJournal writes the plan, and then begins its journal; a resumed one is
@@ -85,7 +127,7 @@ func (s Shell) openJournal(out *output, m *matrix) error {
 	if err := checkFolder(out.dir, m.plan); err != nil {
 		return err
 	}
-	if err := durable.Clear(out.dir); err != nil {
+	if err := durable.Clear(out.dir, m.keep...); err != nil {
 		return err
 	}
 	if err := out.write(durable.Plan, func(w io.Writer) error { return plan.Encode(w, m.plan) }); err != nil {
@@ -115,7 +157,7 @@ func (s Shell) endLauncher(l *launch.Launcher) {
 
 // fold makes the results document of the journal on disk: what was written is
 // what is judged.
-func (s Shell) fold(out *output, p *plan.Plan) (*result.Document, error) {
+func (s Shell) fold(out *output, p *plan.Plan, warnings []string) (*result.Document, error) {
 	f, err := os.Open(out.path(durable.Journal))
 	if err != nil {
 		return nil, err
@@ -129,6 +171,8 @@ func (s Shell) fold(out *output, p *plan.Plan) (*result.Document, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", out.path(durable.Journal), err)
 	}
+	last := &doc.Sessions[len(doc.Sessions)-1]
+	last.Warnings = append(last.Warnings, warnings...)
 	return doc, out.write(durable.Results, func(w io.Writer) error { return result.Encode(w, doc) })
 }
 

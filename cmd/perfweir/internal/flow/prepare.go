@@ -39,7 +39,11 @@ func (s Shell) plan(ctx context.Context, su *suite, o Options) (*plan.Plan, erro
 	if repo != "" {
 		spec.Path = worktree.Relative(repo, filepath.Join(su.root, filepath.Base(spec.Path)))
 	}
-	facts := plan.Facts{Root: su.root, Selected: o.Cells, Repeats: o.Repeats, Inputs: map[string][]plan.InputFile{},
+	shard, err := shardOf(o.Shard)
+	if err != nil {
+		return nil, err
+	}
+	facts := plan.Facts{Root: su.root, Shard: shard, Selected: o.Cells, Repeats: o.Repeats, Inputs: map[string][]plan.InputFile{},
 		Stdin: map[string]string{}, Builds: map[string]result.Build{}}
 	if err := findFiles(spec, &facts); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUsage, err)
@@ -59,6 +63,17 @@ func (s Shell) plan(ctx context.Context, su *suite, o Options) (*plan.Plan, erro
 		s.say("left out %s: %s", k.Name, k.Why)
 	}
 	return p, nil
+}
+
+func shardOf(text string) (plan.Shard, error) {
+	if text == "" {
+		return plan.Shard{}, nil
+	}
+	shard, err := plan.ParseShard(text)
+	if err != nil {
+		return shard, fmt.Errorf("%w: %w", ErrUsage, err)
+	}
+	return shard, nil
 }
 
 // build runs the suite's build command. It is code under test: it gets no secret.

@@ -23,13 +23,15 @@ type matrix struct {
 	past      []journal.Record // empty: nothing was done yet
 	continues bool             // session is the journal's last one
 	log       *journal.Writer  // open when there is a past
+	files     commandFiles     // of the workflow's step
+	keep      []string         // what an earlier step left in the folder and is needed
 	// retryFailed tries again what went wrong.
 	retryFailed bool
 }
 
 // want is what the matrix needs a baseline to be.
 func (m *matrix) want() baseline.Want {
-	w := baseline.Want{Suite: m.plan.Suite.Name, Host: m.session.Host, StartedAt: m.session.StartedAt,
+	w := baseline.Want{Suite: m.plan.Suite.Name, Host: m.session.Host, Machine: m.session.Machine, StartedAt: m.session.StartedAt,
 		Sessions: map[string]bool{m.session.ID: true}}
 	first := true
 	for _, r := range m.past {
@@ -56,14 +58,20 @@ func (s Shell) start(ctx context.Context, o Options) (*suite, *output, *matrix, 
 	case o.Resume:
 		begin = s.resume
 	}
-	su, err := s.load(o.Config)
+	su, err := s.load(o)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	files, err := watchCommandFiles(s.Environ) // before the build, which is code under test
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	out, m, err := begin(ctx, su, o)
 	if err != nil {
-		return nil, nil, nil, err
+		_, rerr := s.restore(files)
+		return nil, nil, nil, errors.Join(err, rerr)
 	}
+	m.files = files
 	s.announce(su, m.plan)
 	return su, out, m, nil
 }
@@ -78,7 +86,7 @@ func (s Shell) begin(ctx context.Context, su *suite, o Options) (*output, *matri
 		out.close()
 		return nil, nil, err
 	}
-	return out, &matrix{plan: p, session: s.session()}, nil
+	return out, &matrix{plan: p, session: s.session(o)}, nil
 }
 
 // resume goes on with the folder's plan, which must still be the suite's.
@@ -110,7 +118,10 @@ func (s Shell) goOn(ctx context.Context, su *suite, o Options, out *output) (*ma
 	if o.Cells != "" && o.Cells != old.Selection {
 		return nil, fmt.Errorf("%w: resume: the plan was made with --cells %q", ErrUsage, old.Selection)
 	}
-	o.Cells, o.Seed = old.Selection, &old.Seed
+	if o.Shard != "" && o.Shard != old.Shard {
+		return nil, fmt.Errorf("%w: resume: the plan was made with --shard %q", ErrUsage, old.Shard)
+	}
+	o.Cells, o.Shard, o.Seed = old.Selection, old.Shard, &old.Seed
 	p, err := s.plan(ctx, su, o)
 	if err != nil {
 		return nil, err
@@ -128,7 +139,7 @@ func (s Shell) goOn(ctx context.Context, su *suite, o Options, out *output) (*ma
 	if rec.Dropped > 0 {
 		s.say("the journal ended in the middle of a record: %d bytes were cut off, that run is done again", rec.Dropped)
 	}
-	m := &matrix{plan: p, session: s.session(), past: rec.Records, log: log, retryFailed: o.RetryFailed}
+	m := &matrix{plan: p, session: s.session(o), past: rec.Records, log: log, retryFailed: o.RetryFailed}
 	if err := m.place(); err != nil {
 		log.Close()
 		return nil, err

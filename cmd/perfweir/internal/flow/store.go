@@ -1,6 +1,9 @@
 package flow
 
 import (
+	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -9,6 +12,7 @@ import (
 
 	"github.com/perfweir/perfweir/baseline"
 	"github.com/perfweir/perfweir/cmd/perfweir/internal/durable"
+	"github.com/perfweir/perfweir/cmd/perfweir/internal/ghapi"
 	"github.com/perfweir/perfweir/collect/result"
 )
 
@@ -30,7 +34,7 @@ func (s Shell) store(dir string, doc *result.Document) (string, error) {
 
 // SaveBaseline stores an output folder's session, on purpose.
 func (s Shell) SaveBaseline(o Options) error {
-	su, err := s.load(o.Config)
+	su, err := s.load(o)
 	if err != nil {
 		return err
 	}
@@ -80,23 +84,78 @@ func storable(su *suite, doc *result.Document) error {
 }
 
 // candidates reads and selects for the machine we are on.
-func (s Shell) candidates(o Options) (*suite, *baseline.Baseline, error) {
-	su, err := s.load(o.Config)
+func (s Shell) candidates(ctx context.Context, o Options) (*suite, *baseline.Baseline, error) {
+	su, err := s.load(o)
 	if err != nil {
 		return nil, nil, err
 	}
-	session := s.session()
-	b := su.baseline(o, baseline.Want{Suite: su.file.Suite.Name, Host: session.Host, StartedAt: session.StartedAt})
-	if b.State == baseline.Failed {
-		return nil, nil, fmt.Errorf("list baseline: %s", b.Reason)
+	session := s.session(o)
+	w := baseline.Want{Suite: su.file.Suite.Name, Host: session.Host, Machine: session.Machine, StartedAt: session.StartedAt}
+	b := su.baseline(o, w)
+	if s.fromGitHub(su, o) {
+		b, err = s.asked(ctx, su, o, w, session.Machine)
+	}
+	if err == nil && b.State == baseline.Failed {
+		err = errors.New(b.Reason)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("list baseline: %w", err)
 	}
 	return su, b, nil
 }
 
+// fromGitHub reports whether stored sessions are artifacts of workflow runs.
+func (s Shell) fromGitHub(su *suite, o Options) bool {
+	switch from := cmp.Or(o.From, su.file.Baseline.From); {
+	case o.Baseline != "":
+		return false
+	case from != "":
+		return from == baseline.FromGitHub
+	}
+	return o.Job.Token != "" && value(s.Environ, "GITHUB_ACTIONS") == "true"
+}
+
+// asked asks GitHub for stored sessions, in a workflow or from a desk that names
+// the repository.
+func (s Shell) asked(ctx context.Context, su *suite, o Options, w baseline.Want, machine string) (*baseline.Baseline, error) {
+	j, err := s.job(o)
+	if err == nil && j == nil {
+		j, err = s.deskJob(o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	p := &prepared{preparedFile: preparedFile{Target: j.target()}}
+	if o.Job.Base != "" {
+		if p.Comparison, err = s.named(ctx, su, o.Job.Base); err != nil {
+			return nil, err
+		}
+	}
+	o.Baseline = ""
+	s.findBaseline(ctx, su, o, j, p, w, machine)
+	return p.selectBaseline(su.file.Baseline, w), nil
+}
+
+// deskJob is what there is of a job outside a workflow.
+func (s Shell) deskJob(o Options) (*job, error) {
+	at, err := ghapi.FromEnviron(s.Environ)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%w: %w", ErrUsage, err)
+	case at == nil:
+		return nil, fmt.Errorf("%w: which repository? Set GITHUB_REPOSITORY=owner/name", ErrUsage)
+	case o.Job.Token == "":
+		return nil, fmt.Errorf("%w: artifacts of workflow runs are read with a token: set GITHUB_TOKEN", ErrUsage)
+	}
+	j := &job{at: at, o: o.Job, mode: modeMeasure}
+	j.gh, err = s.gitHub(at, o.Job.Token)
+	return j, err
+}
+
 // PullBaseline copies the sessions that would be compared with into an output
 // folder's baseline/.
-func (s Shell) PullBaseline(o Options) error {
-	_, b, err := s.candidates(o)
+func (s Shell) PullBaseline(ctx context.Context, o Options) error {
+	_, b, err := s.candidates(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -120,11 +179,12 @@ func (s Shell) PullBaseline(o Options) error {
 	return nil
 }
 
-// ListBaseline prints every candidate: taken, or why not.
-func (s Shell) ListBaseline(o Options, w io.Writer) error {
-	_, b, err := s.candidates(o)
+// ListBaseline prints every candidate: taken, or why not. old is set when there
+// is none, or the newest is too old for the suite.
+func (s Shell) ListBaseline(ctx context.Context, o Options, w io.Writer) (old bool, err error) {
+	su, b, err := s.candidates(ctx, o)
 	if err != nil {
-		return err
+		return false, err
 	}
 	fmt.Fprintf(w, "baseline of %s: %s taken, %d rejected\n", b.Origin, plural(len(b.Sessions), "session"), len(b.Rejected))
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
@@ -136,10 +196,45 @@ func (s Shell) ListBaseline(o Options, w io.Writer) error {
 		fmt.Fprintf(t, "rejected\t%s\t%s\n", Visible(r.Candidate), Visible(r.Why))
 	}
 	if err := t.Flush(); err != nil {
+		return false, err
+	}
+	for _, text := range b.Warnings {
+		fmt.Fprintf(w, "warning: %s\n", Visible(text))
+	}
+	old, text := baseline.Check(b, su.file.Baseline, s.Now())
+	_, err = fmt.Fprintf(w, "%s\n", Visible(text))
+	return old, err
+}
+
+// Merge joins the results of several folders, each a shard of one matrix.
+func (s Shell) Merge(dirs []string, o Options) error {
+	var docs []*result.Document
+	for _, dir := range dirs {
+		path := dir
+		if info, err := os.Stat(dir); err == nil && info.IsDir() {
+			path = filepath.Join(dir, durable.Results)
+		}
+		doc, err := decode(path, result.Decode)
+		if err != nil {
+			return err
+		}
+		docs = append(docs, doc)
+	}
+	doc, err := result.Merge(docs)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrUsage, err)
+	}
+	out, err := s.open(o)
+	if err != nil {
 		return err
 	}
-	if len(b.Sessions) == 0 && b.Reason != "" {
-		fmt.Fprintf(w, "%s\n", b.Reason)
+	defer out.close()
+	if err := durable.Clear(out.dir); err != nil {
+		return err
 	}
+	if _, err := saveDocument(out, durable.Results, doc); err != nil {
+		return err
+	}
+	s.say("joined %s into %s: `perfweir gate %s` judges them", plural(len(docs), "document"), out.path(durable.Results), o.Out)
 	return nil
 }

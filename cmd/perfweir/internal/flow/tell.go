@@ -16,8 +16,8 @@ import (
 const FindingsFile = durable.Findings
 
 // judgeAndTell judges and writes verdict, exhibits and reports.
-func (s Shell) judgeAndTell(su *suite, out *output, doc *result.Document, b *baseline.Baseline, config string) (*verdict.Document, error) {
-	v, err := s.judge(su, doc, b, config)
+func (s Shell) judgeAndTell(r rules, out *output, doc *result.Document, b *baseline.Baseline) (*verdict.Document, error) {
+	v, err := s.judge(r, doc, b)
 	if err != nil {
 		return nil, err
 	}

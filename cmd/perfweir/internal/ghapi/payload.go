@@ -1,0 +1,80 @@
+package ghapi
+
+import "time"
+
+// commonJSON is what payloads of all kinds have. Each kind is decoded apart: the
+// less is read, the less an event of another kind or an odd server can make it fail.
+type commonJSON struct {
+	Action     string         `json:"action"`
+	Repository repositoryJSON `json:"repository"`
+	Sender     struct {
+		Login string `json:"login"`
+		Type  string `json:"type"`
+	} `json:"sender"`
+}
+
+type pushJSON struct {
+	Ref     string `json:"ref"`
+	Before  string `json:"before"`
+	After   string `json:"after"`
+	Created bool   `json:"created"`
+	Deleted bool   `json:"deleted"`
+}
+
+type repositoryJSON struct {
+	ID            int64  `json:"id"`
+	FullName      string `json:"full_name"`
+	DefaultBranch string `json:"default_branch"`
+}
+
+type branchJSON struct {
+	Ref  string          `json:"ref"`
+	SHA  string          `json:"sha"`
+	Repo *repositoryJSON `json:"repo"` // null: the fork is gone
+}
+
+// pullJSON is a pull request in payloads and in answers.
+type pullJSON struct {
+	Number  int        `json:"number"`
+	State   string     `json:"state"`
+	Merged  bool       `json:"merged"`
+	Draft   bool       `json:"draft"`
+	Head    branchJSON `json:"head"`
+	Base    branchJSON `json:"base"`
+	HTMLURL string     `json:"html_url"`
+	// MergeCommitSHA is null where it cannot be merged or that is not known yet.
+	MergeCommitSHA string `json:"merge_commit_sha"`
+	MergedAt       string `json:"merged_at"`
+	Labels         []struct {
+		Name string `json:"name"`
+	} `json:"labels"`
+	User struct {
+		Login string `json:"login"`
+	} `json:"user"`
+}
+
+type mergeGroupJSON struct {
+	BaseRef string `json:"base_ref"`
+	BaseSHA string `json:"base_sha"`
+	HeadRef string `json:"head_ref"`
+	HeadSHA string `json:"head_sha"`
+}
+
+// workflowRunJSON is a workflow run in payloads and in answers. go-github v62 has
+// no path.
+type workflowRunJSON struct {
+	ID             int64           `json:"id"`
+	Number         int             `json:"run_number"`
+	Attempt        int             `json:"run_attempt"`
+	Event          string          `json:"event"`
+	Path           string          `json:"path"`
+	Status         string          `json:"status"`
+	Conclusion     string          `json:"conclusion"`
+	HeadSHA        string          `json:"head_sha"`
+	HeadBranch     string          `json:"head_branch"`
+	Repository     repositoryJSON  `json:"repository"`
+	HeadRepository *repositoryJSON `json:"head_repository"` // null: the fork is gone
+	CreatedAt      *time.Time      `json:"created_at"`
+	StartedAt      *time.Time      `json:"run_started_at"`
+	HTMLURL        string          `json:"html_url"`
+}

@@ -1,0 +1,141 @@
+package ghapi
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/google/go-github/v62/github"
+)
+
+// Pull is a pull request as the API tells it.
+type Pull struct {
+	Number           int
+	State            string // "open", "closed"
+	Draft            bool
+	Merged           bool
+	Author           string // login
+	HeadSHA          string
+	HeadRef          string // branch
+	HeadRepository   string // "owner/name"; empty: the fork is gone
+	HeadRepositoryID int64  // 0: the fork is gone
+	BaseSHA          string // tip of the base branch when the pull request was last written to
+	BaseRef          string
+	BaseRepositoryID int64
+	MergeCommitSHA   string // of an open one: GitHub's test merge, empty while it is unknown or impossible
+	Labels           []string
+	URL              string // for people
+}
+
+func (p *pullJSON) pull() Pull {
+	out := Pull{Number: p.Number, State: p.State, Draft: p.Draft, Merged: p.Merged || p.MergedAt != "", Author: p.User.Login,
+		HeadSHA: p.Head.SHA, HeadRef: p.Head.Ref, BaseSHA: p.Base.SHA, BaseRef: p.Base.Ref, MergeCommitSHA: p.MergeCommitSHA, URL: p.HTMLURL}
+	if r := p.Head.Repo; r != nil {
+		out.HeadRepository, out.HeadRepositoryID = r.FullName, r.ID
+	}
+	if r := p.Base.Repo; r != nil {
+		out.BaseRepositoryID = r.ID
+	}
+	for _, l := range p.Labels {
+		out.Labels = append(out.Labels, l.Name)
+	}
+	return out
+}
+
+// Pull reads one pull request.
+func (c *Client) Pull(ctx context.Context, number int) (Pull, error) {
+	var p pullJSON
+	if _, err := c.get(ctx, call{what: fmt.Sprintf("read pull request #%d", number), permission: readPulls}, fmt.Sprintf("pulls/%d", number), nil, &p); err != nil {
+		return Pull{}, err
+	}
+	return p.pull(), nil
+}
+
+// OpenPullsOf gives the open pull requests whose head is this commit of this
+// repository. It is for the workflow_run of a fork, whose payload names no pull
+// request: all open ones are looked through, because GitHub filters by owner and
+// branch, which a fork chooses. headRepositoryID 0 finds nothing: a head whose
+// repository is gone belongs to nobody any more.
+func (c *Client) OpenPullsOf(ctx context.Context, headSHA string, headRepositoryID int64) ([]Pull, error) {
+	if err := needSHA("commit", headSHA); err != nil {
+		return nil, fmt.Errorf("find open pull requests: %w", err)
+	}
+	if headRepositoryID <= 0 {
+		return nil, nil
+	}
+	open := list(ctx, c, call{what: "list open pull requests", permission: readPulls}, "pulls",
+		url.Values{"state": {"open"}, "sort": {"updated"}, "direction": {"desc"}}, pulls, pullID)
+	var out []Pull
+	for p, err := range open {
+		if err != nil {
+			return nil, err
+		}
+		if pull := p.pull(); pull.State == "open" && pull.HeadSHA == headSHA && pull.HeadRepositoryID == headRepositoryID {
+			out = append(out, pull)
+		}
+	}
+	return out, nil
+}
+
+// PullsOfCommit gives the pull requests that GitHub associates with a commit of
+// this repository, of every state: of a push, the merged one that brought it, or the
+// open ones that have it.
+func (c *Client) PullsOfCommit(ctx context.Context, sha string) ([]Pull, error) {
+	if err := needSHA("commit", sha); err != nil {
+		return nil, fmt.Errorf("find the pull requests of a commit: %w", err)
+	}
+	found, err := all(list(ctx, c, call{what: "list pull requests of " + short(sha), permission: readPulls}, "commits/"+sha+"/pulls", nil, pulls, pullID))
+	if err != nil {
+		return nil, err
+	}
+	var out []Pull
+	for _, p := range found {
+		out = append(out, p.pull())
+	}
+	return out, nil
+}
+
+func pulls(page *[]*pullJSON) []*pullJSON { return *page }
+func pullID(p *pullJSON) int64            { return int64(p.Number) }
+
+// Permission is what an account may do in the repository: "admin", "write", "read",
+// "none". GitHub counts maintain as write and triage as read.
+func (c *Client) Permission(ctx context.Context, login string) (string, error) {
+	k := call{what: "ask what " + quote(login) + " may do here", permission: "metadata: read"}
+	if login == "" || len(login) > 100 || strings.Trim(login, ".") == "" {
+		return "", fmt.Errorf("%s: this is no login", k.what)
+	}
+	var p struct {
+		Permission string `json:"permission"`
+	}
+	if _, err := c.get(ctx, k, "collaborators/"+url.PathEscape(login)+"/permission", nil, &p); err != nil {
+		return "", err
+	}
+	switch p.Permission {
+	case "admin", "write", "read", "none":
+		return p.Permission, nil
+	}
+	return "", fmt.Errorf("%s: GitHub answered %s, which is no permission that we know", k.what, quote(p.Permission))
+}
+
+// LabelledBy is who gave an issue or pull request a label that it has now: the last
+// one who did. It is empty when the label was taken away again or never given, and
+// when the account is gone.
+func (c *Client) LabelledBy(ctx context.Context, issue int, label string) (string, error) {
+	events := list(ctx, c, call{what: fmt.Sprintf("list events of #%d", issue), permission: readPulls}, fmt.Sprintf("issues/%d/events", issue), nil,
+		func(p *[]*github.IssueEvent) []*github.IssueEvent { return *p }, (*github.IssueEvent).GetID)
+	by := ""
+	for e, err := range events {
+		switch {
+		case err != nil:
+			return "", err
+		case !strings.EqualFold(e.GetLabel().GetName(), label): // GitHub has no two labels that differ in case alone
+		case e.GetEvent() == "labeled":
+			by = e.GetActor().GetLogin()
+		case e.GetEvent() == "unlabeled":
+			by = ""
+		}
+	}
+	return by, nil
+}
