@@ -12,6 +12,14 @@ need_packages() {
 	$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}"
 }
 
+# need_node: what the action's own tools run on, 20 or newer.
+need_node() {
+	command -v npm >/dev/null || need_packages nodejs npm
+	local major
+	major=$(node -p 'process.versions.node.split(".")[0]')
+	[ "$major" -ge 20 ] || { echo "node is version $major, and 20 or newer is needed" >&2; return 1; }
+}
+
 # need_tool NAME MODULE@VERSION
 need_tool() {
 	local stamp="$cache/bin/.$1-${2##*@}"

@@ -31,6 +31,8 @@ var rooms = map[string]struct {
 	"collect/journal":                  {[]string{"collect/result", "collect/plan"}, []string{"golang.org/x/sys/unix"}, "the log and its fold; fdatasync"},
 	"collect/reduce":                   {[]string{"collect/result", "collect/series"}, nil, "pure: series in, measurements out"},
 	"collect/parse/generic":            {[]string{"collect/result", "collect/result/unit", "collect/plan"}, nil, "pure: text in, measurements out"},
+	"collect/parse/gobench":            {[]string{"collect/result", "collect/result/unit", "collect/parse/generic"}, []string{"golang.org/x/perf/"}, "pure: what go test -bench prints"},
+	"collect/parse":                    {[]string{"collect/result", "collect/parse/generic", "collect/parse/gobench"}, nil, "the list of formats: pure"},
 	"collect/prepare":                  {[]string{"collect/sample/linuxproc/pidstat"}, []string{"golang.org/x/sys/unix"}, "the machine before a run, nothing about what is measured"},
 	"collect/launch/resident":          {nil, nil, "the bytes of one small program"},
 	"collect/launch":                   {[]string{"collect/launch/resident", "collect/sample/linuxproc/pidstat"}, []string{"golang.org/x/sys/unix"}, "one process, nothing about what it means"},
@@ -39,13 +41,15 @@ var rooms = map[string]struct {
 	"collect/sample/linuxproc/pidstat": {nil, nil, "one line of the kernel, parsed"},
 	"collect/host":                     {[]string{"collect/result"}, []string{"github.com/prometheus/procfs"}, "reads the machine"},
 	"collect/worktree":                 {[]string{"collect/result"}, nil, "the only room that runs git"},
-	"collect/measure": {[]string{"collect/result", "collect/result/unit", "collect/plan", "collect/launch", "collect/prepare", "collect/sample", "collect/sample/linuxproc", "collect/sample/linuxproc/pidstat", "collect/series", "collect/reduce", "collect/parse/generic"},
+	"collect/measure": {[]string{"collect/result", "collect/result/unit", "collect/plan", "collect/launch", "collect/prepare", "collect/sample", "collect/sample/linuxproc", "collect/sample/linuxproc/pidstat", "collect/series", "collect/reduce", "collect/parse", "collect/parse/generic"},
 		[]string{"golang.org/x/sys/unix"}, "one run"},
 	"collect": {[]string{"collect/result", "collect/plan", "collect/journal", "collect/measure"}, nil, "order and journalling, nothing about one run"},
 
 	"baseline":            {[]string{"collect/result"}, nil, "pure: candidates in, baseline out"},
 	"baseline/localdir":   {[]string{"collect/result", "baseline"}, nil, "reads a folder"},
 	"baseline/sourcetest": {[]string{"collect/result", "baseline"}, nil, "what every source must do; imported by tests alone"},
+
+	"baseline/artifact": {[]string{"collect/result", "baseline"}, nil, "what earlier workflow runs left; it knows no HTTP"},
 
 	"gate/budget":  {[]string{"collect/result"}, nil, "a leaf: limits and what they select"},
 	"gate/stats":   {nil, []string{"gonum.org/v1/gonum/"}, "the only room with distributions"},
@@ -54,20 +58,24 @@ var rooms = map[string]struct {
 	"gate/exhibit": {[]string{"collect/result", "gate/verdict", "gate/budget"}, nil, "a document"},
 	"gate/report": {[]string{"collect/result", "collect/result/unit", "gate/budget", "gate/verdict", "gate/exhibit"},
 		[]string{"github.com/jstemmer/go-junit-report/v2/junit"}, "renderers see documents, never statistics"},
+	"gate/publish": {[]string{"gate/budget", "gate/verdict", "gate/report"}, nil, "tells verdicts; it knows no HTTP"},
 
-	"cmd/perfweir":                    {[]string{"cmd/perfweir/internal/cli"}, nil, "ten lines"},
-	"cmd/perfweir/internal/cli":       {[]string{"cmd/", "gate", "gate/report", "gate/verdict"}, []string{"github.com/spf13/cobra", "golang.org/x/sys/unix"}, "flags to options, outcomes to exit codes"},
-	"cmd/perfweir/internal/config":    {[]string{"collect/result", "collect/result/unit", "collect/plan", "baseline", "gate/budget"}, []string{"gopkg.in/yaml.v3", "github.com/google/jsonschema-go", "github.com/bmatcuk/doublestar/v4"}, "the only YAML"},
-	"cmd/perfweir/internal/docschema": {[]string{"collect/result", "collect/plan", "gate/verdict", "gate/exhibit", "gate/budget"}, []string{"github.com/google/jsonschema-go"}, "documents stay free of schema machinery"},
-	"cmd/perfweir/internal/doctor":    {[]string{"collect/host", "collect/result"}, nil, "pure: facts of a machine in, words out"},
-	"cmd/perfweir/internal/durable":   {nil, []string{"golang.org/x/sys/unix"}, "files and locks, no documents"},
-	"cmd/perfweir/internal/progress":  {[]string{"cmd/perfweir/internal/flow"}, nil, "draws events"},
-	"cmd/perfweir/internal/flow":      {[]string{"collect", "baseline", "gate", "cmd/"}, []string{"github.com/bmatcuk/doublestar/v4", "github.com/oklog/ulid/v2", "golang.org/x/sys/unix"}, "only here does everything meet"},
+	"cmd/perfweir":                       {[]string{"cmd/perfweir/internal/cli"}, nil, "ten lines"},
+	"cmd/perfweir/internal/cli":          {[]string{"cmd/", "gate", "gate/report", "gate/publish", "gate/verdict"}, []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/kballard/go-shellquote", "golang.org/x/sys/unix"}, "flags to options, outcomes to exit codes"},
+	"cmd/perfweir/internal/config":       {[]string{"collect/result", "collect/result/unit", "collect/plan", "baseline", "gate/budget"}, []string{"gopkg.in/yaml.v3", "github.com/google/jsonschema-go", "github.com/bmatcuk/doublestar/v4"}, "the only YAML"},
+	"cmd/perfweir/internal/docschema":    {[]string{"collect/result", "collect/plan", "gate/verdict", "gate/exhibit", "gate/budget"}, []string{"github.com/google/jsonschema-go"}, "documents stay free of schema machinery"},
+	"cmd/perfweir/internal/doctor":       {[]string{"collect/host", "collect/result"}, nil, "pure: facts of a machine in, words out"},
+	"cmd/perfweir/internal/durable":      {nil, []string{"golang.org/x/sys/unix"}, "files and locks, no documents"},
+	"cmd/perfweir/internal/ghapi":        {[]string{"baseline/artifact", "gate/publish"}, []string{"github.com/google/go-github/v62"}, "the one GitHub client: the ports' types, no rules"},
+	"cmd/perfweir/internal/ghtest":       {nil, []string{"github.com/getkin/kin-openapi"}, "GitHub's API for tests and for act; imported by tests alone"},
+	"cmd/perfweir/internal/ghtest/stand": {[]string{"cmd/perfweir/internal/ghtest"}, nil, "the fake as a program"},
+	"cmd/perfweir/internal/progress":     {[]string{"cmd/perfweir/internal/flow"}, nil, "draws events"},
+	"cmd/perfweir/internal/flow":         {[]string{"collect", "baseline", "gate", "cmd/"}, []string{"github.com/bmatcuk/doublestar/v4", "github.com/oklog/ulid/v2", "golang.org/x/sys/unix"}, "only here does everything meet"},
 }
 
 // pure packages take values and return values: none of impure is imported.
-var pure = []string{"collect/result", "collect/result/unit", "collect/series", "collect/plan", "collect/reduce", "collect/parse/generic",
-	"baseline", "gate", "gate/budget", "gate/stats", "gate/verdict", "gate/exhibit", "gate/report", "cmd/perfweir/internal/doctor"}
+var pure = []string{"collect/result", "collect/result/unit", "collect/series", "collect/plan", "collect/reduce", "collect/parse", "collect/parse/generic", "collect/parse/gobench",
+	"baseline", "baseline/artifact", "gate", "gate/budget", "gate/publish", "gate/stats", "gate/verdict", "gate/exhibit", "gate/report", "cmd/perfweir/internal/doctor"}
 
 var impure = []string{"os", "os/exec", "net", "net/http", "syscall", "math/rand"}
 
