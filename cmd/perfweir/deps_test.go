@@ -58,7 +58,7 @@ var rooms = map[string]struct {
 	"gate/exhibit": {[]string{"collect/result", "gate/verdict", "gate/budget"}, nil, "a document"},
 	"gate/report": {[]string{"collect/result", "collect/result/unit", "gate/budget", "gate/verdict", "gate/exhibit"},
 		[]string{"github.com/jstemmer/go-junit-report/v2/junit"}, "renderers see documents, never statistics"},
-	"gate/publish": {[]string{"gate/budget", "gate/verdict", "gate/report"}, nil, "tells verdicts; it knows no HTTP"},
+	"gate/publish": {[]string{"gate/budget", "gate/verdict", "gate/report"}, []string{"github.com/sethvargo/go-githubactions"}, "tells verdicts; it knows no HTTP"},
 
 	"cmd/perfweir":                       {[]string{"cmd/perfweir/internal/cli"}, nil, "ten lines"},
 	"cmd/perfweir/internal/cli":          {[]string{"cmd/", "gate", "gate/report", "gate/publish", "gate/verdict"}, []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/kballard/go-shellquote", "golang.org/x/sys/unix"}, "flags to options, outcomes to exit codes"},

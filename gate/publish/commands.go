@@ -3,7 +3,10 @@ package publish
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
+
+	"github.com/sethvargo/go-githubactions"
 
 	"github.com/perfweir/perfweir/gate/report"
 )
@@ -51,20 +54,14 @@ func commandOf(level string) string {
 	return "notice"
 }
 
+// command is one workflow command. The library escapes; its functions that print
+// and read the environment are not used.
 func command(name string, a Annotation) string {
-	at := ""
+	properties := githubactions.CommandProperties{"title": report.Plain(a.Title, longestTitle)}
 	if a.Path != "" {
-		at = fmt.Sprintf("file=%s,line=%d,endLine=%d,", escapeProperty(report.Plain(a.Path, longestPath)), a.StartLine, a.EndLine)
+		properties["file"] = report.Plain(a.Path, longestPath)
+		properties["line"], properties["endLine"] = strconv.Itoa(a.StartLine), strconv.Itoa(a.EndLine)
 	}
-	return fmt.Sprintf("::%s %stitle=%s::%s\n", name, at,
-		escapeProperty(report.Plain(a.Title, longestTitle)), escapeData(report.Plain(a.Message, longestCommand)))
-}
-
-// escapeData and escapeProperty are what actions/runner undoes (ActionCommand.cs).
-func escapeData(s string) string {
-	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(s)
-}
-
-func escapeProperty(s string) string {
-	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(s)
+	c := githubactions.Command{Name: name, Message: report.Plain(a.Message, longestCommand), Properties: properties}
+	return c.String() + "\n"
 }

@@ -204,7 +204,7 @@ func TestWriteCommandsWithoutAFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := logLines(b.String())
-	if len(lines) != 2 || !strings.HasPrefix(lines[0], "::warning title=per fweir::") || !strings.HasPrefix(lines[1], "::notice file=") {
+	if len(lines) != 2 || !strings.HasPrefix(lines[0], "::warning title=per fweir::") || !strings.HasPrefix(lines[1], "::notice endLine=0,file=") {
 		t.Errorf("%q", lines)
 	}
 }
