@@ -15,11 +15,14 @@ const Incomparable = "not_comparable"
 
 // Want is what the current session needs a baseline to be (its passport).
 type Want struct {
-	Suite     string
-	Machine   string // name of this machine; asked for where the policy is SameMachine
-	Host      result.Host
-	StartedAt time.Time       // ages are counted from here, never from the clock
-	Sessions  map[string]bool // ids of the current document: never its own baseline
+	Suite   string
+	Machine string // name of this machine; asked for where the policy is SameMachine
+	Host    result.Host
+	// AnyMachine takes sessions of every kind of machine: for whoever looks after a
+	// baseline and compares nothing with it.
+	AnyMachine bool
+	StartedAt  time.Time       // ages are counted from here, never from the clock
+	Sessions   map[string]bool // ids of the current document: never its own baseline
 }
 
 // Select chooses sessions for a policy: of this suite, of this machine, whole,
@@ -213,7 +216,7 @@ func unfit(p Policy, w Want, s *result.Session) (why string, fit fitness) {
 	if w.Sessions[s.ID] {
 		return "this very session", tooNew
 	}
-	if diff := HostDifference(w.Host, s.Host); diff != "" {
+	if diff := HostDifference(w.Host, s.Host); diff != "" && !w.AnyMachine {
 		return "other machine: " + diff, otherMachine
 	}
 	if p.Machine == SameMachine && s.Machine != w.Machine {

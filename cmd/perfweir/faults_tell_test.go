@@ -35,6 +35,8 @@ func TestFaultsOfTelling(t *testing.T) {
 			told{check: isFailed, says: []string{"403", "checks: write"}}},
 		{"403 on completing the check run", failing(ghtest.Fault{Kind: ghtest.Integration403, Method: "PATCH", Path: atCheckRun}),
 			told{check: isOpen, says: []string{"403", "checks: write"}}},
+		{"403 on completing the check run until the last step", untilFinish(ghtest.Fault{Kind: ghtest.Integration403, Method: "PATCH", Path: atCheckRun}),
+			told{check: isLate, says: []string{"403", "checks: write"}}},
 		{"permissions to write are not given", func(s *site, _ *job) {
 			s.gh.SetToken(ghtest.DefaultToken, ghtest.Token{App: "github-actions", Permissions: map[string]string{"actions": "read", "contents": "read"}})
 		}, told{check: isFailed, comment: isFailed, says: []string{"checks: write", "pull-requests: write"}}},
@@ -89,6 +91,18 @@ func slowly(strike func(*site, *job)) func(*site, *job) {
 	return func(s *site, j *job) {
 		j.timeout = 500 * time.Millisecond
 		strike(s, j)
+	}
+}
+
+// untilFinish is healed before the last step.
+func untilFinish(x ghtest.Fault) func(*site, *job) {
+	return func(s *site, j *job) {
+		s.gh.Fail(x)
+		j.between = func(stage string) {
+			if stage == "judge" {
+				s.gh.Heal()
+			}
+		}
 	}
 }
 

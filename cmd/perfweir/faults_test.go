@@ -76,6 +76,7 @@ const (
 	isOpen   way = "open"     // the check stays in progress: nobody may complete it, which is said
 	byStatus way = "status"   // a commit status stands in for the check
 	isAbsent way = "not told" // nothing is there, and nothing failed
+	isLate   way = "late"     // the check tells the outcome, in the last step
 	isNewer  way = "newer"    // the one comment tells of the next workflow run
 )
 
@@ -164,6 +165,11 @@ func (s *site) wantCheck(p *pull, w way, conclusion string, o *outcome) {
 		s.t.Fatalf("%d check runs of the job, want %d: %+v", len(ours), most, ours)
 	}
 	switch w {
+	case isLate:
+		contains(s.t, "the check's summary", ours[0].Summary, "in the job's summary")
+		if c := ours[0]; c.Status != "completed" || c.Conclusion != conclusion {
+			s.t.Errorf("the check is %s %s, want %s: %s", c.Status, c.Conclusion, conclusion, c.Title)
+		}
 	case isTold:
 		c := ours[0]
 		if c.Status != "completed" || c.Conclusion != conclusion {

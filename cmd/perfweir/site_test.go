@@ -376,6 +376,7 @@ func (s *site) step(j job, o *outcome, stage, temp string, token bool, steps map
 		env["PERFWEIR_TOKEN"] = ghtest.DefaultToken
 	}
 	if p := steps["prepare"]; p != nil {
+		env["PERFWEIR_VERDICT"], env["PERFWEIR_EXIT_CODE"] = steps["judge"]["verdict"], steps["judge"]["exit-code"]
 		env["PERFWEIR_CONTEXT_OUT"], env["PERFWEIR_CONTEXT_DIGEST"] = p["out"], p["context-digest"]
 	}
 	for name, v := range steps["ended"] {

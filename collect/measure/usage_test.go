@@ -149,6 +149,11 @@ func TestMemoryPeakProcess(t *testing.T) {
 	}
 }
 
+// killLauncher kills the launcher from below once it has told that the command has
+// started: only then does it sleep. Killed before that it has told of no start, and
+// then the command is started again, by another one.
+const killLauncher = `while read -r _ _ state _ < /proc/$PPID/stat && [ "$state" != S ]; do :; done; kill -9 $PPID; `
+
 // The code under test can kill the launcher: the run is invalid, the next is not.
 func TestALostRunIsInvalid(t *testing.T) {
 	l, err := launch.Start(launch.Options{})
@@ -156,7 +161,7 @@ func TestALostRunIsInvalid(t *testing.T) {
 		t.Skip(err)
 	}
 	defer l.Close()
-	r := shell(t, "kill -9 $PPID; sleep 60")
+	r := shell(t, killLauncher+"sleep 60")
 	r.Launcher = l
 	got := Do(t.Context(), r)
 	if got.Status != result.Failed || got.Detail.Valid == nil || *got.Detail.Valid || got.Detail.ExitCode != nil {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 
 	"github.com/perfweir/perfweir/gate/report"
+	"github.com/perfweir/perfweir/gate/verdict"
 )
 
 // End is what is known when a job ends.
@@ -17,6 +18,10 @@ type End struct {
 	Cancelled bool
 	Why       string  // what went wrong, in a sentence; "" where that is not known
 	Report    *Report // the verdict, where there is one that was not published
+	// Outcome and ExitCode are the verdict's, as the judging step left them in its
+	// outputs: where its check run could not be completed then, it can be now.
+	Outcome  verdict.Outcome
+	ExitCode int
 }
 
 // Finish is the last step of a job. Where the check run of this workflow run is
@@ -78,6 +83,9 @@ func (p *publication) finishRun(ctx context.Context, e End) Channel {
 	k := p.checker()
 	k.complete(0)
 	k.run.Conclusion = p.lastConclusion(e)
+	if e.Published && known(e.Outcome) {
+		k.late(e)
+	}
 	var ours, left []CheckRun // of this attempt; of earlier ones, in progress
 	for c, err := range p.gh.CheckRuns(ctx, p.t.SHA, k.run.Name) {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -109,6 +117,14 @@ func (p *publication) finishRun(ctx context.Context, e End) Channel {
 		return k.failed(err)
 	}
 	return k.told(state)
+}
+
+// late tells a verdict of which only the outcome is known here.
+func (k *checker) late(e End) {
+	k.run.Conclusion = conclusion(e.Outcome, e.ExitCode)
+	k.run.Title = report.Words(string(e.Outcome)) + ": the report is in the job's summary"
+	k.run.Summary = "This check could not be completed when the verdict was there. The report is in the job's summary, and why in its log."
+	k.run.Text, k.texts = "", nil
 }
 
 // finishWithoutRuns is for servers without check runs, where Publish falls back to

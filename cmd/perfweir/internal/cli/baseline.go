@@ -46,6 +46,7 @@ func (c Command) baseline(code *int) *cobra.Command {
 			return err
 		},
 	}
+	listing.Flags().BoolVar(&list.AnyMachine, "any-machine", false, "sessions of every machine, not of this one's kind")
 	listing.Flags().BoolVar(&check, "check", false, "exit with 3 when there is none, or the newest is too old")
 	for cmd, o := range map[*cobra.Command]*flow.Options{saving: &save, pulling: &pull, listing: &list} {
 		cmd.Flags().StringVarP(&o.Config, "config", "c", defaultConfig, "suite file")

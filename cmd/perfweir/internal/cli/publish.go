@@ -26,6 +26,7 @@ With --finish: the last step of a job, which completes the check whatever happen
 				return c.shell().Finish(cmd.Context(), o, flow.Steps{
 					Prepare: c.env(outcomePrefix + "PREPARE"), Measure: c.env(outcomePrefix + "MEASURE"),
 					Judge: c.env(outcomePrefix + "JUDGE"), Upload: c.env(outcomePrefix + "UPLOAD"),
+					Verdict: c.env("PERFWEIR_VERDICT"), ExitCode: c.env("PERFWEIR_EXIT_CODE"),
 				})
 			}
 			if o.Job.Token == "" {

@@ -132,7 +132,7 @@ func (c *checker) fill(b *budget.Budget, bf *budgetFile, l limit, m metric, scop
 		return c.relative(b, bf, l, m, scope)
 	}
 	b.Statistic = bf.Statistic.text
-	b.EachRun = orDefault(bf.EachRun.given(), bf.EachRun.v, m.count || b.Metric == result.Check)
+	b.EachRun = orDefault(bf.EachRun.given(), bf.EachRun.v, m.count || b.Metric == result.Check || b.Metric == result.ErrorRate)
 	v, err := unit.In(l.text, m.def.Unit)
 	if err != nil {
 		c.problem(l.mark, fmt.Sprintf("%s: %s", l.kind, c.limitError(l.text, m, err)), limitHint(b.Metric, l, m))

@@ -210,13 +210,13 @@ func (x *pairs) asMap() map[string]string {
 	return out
 }
 
-// maxFalseAlarms is where a gate stops being one: a coin decides as well.
-const maxFalseAlarms = 0.5
+// coinFlip is the error rate at which a gate is none any more: a coin decides as well.
+const coinFlip = 0.5
 
 func (c *checker) gate() Gate {
 	g := &c.f.Gate
-	if a := &g.FalseAlarms; a.usable() && (a.v <= 0 || a.v > maxFalseAlarms) {
-		c.problem(a.mark, fmt.Sprintf("false_alarms is %g%%", a.v*100), "write a percentage above 0% and at most 50%")
+	if a := &g.FalseAlarms; a.usable() && (a.v <= 0 || a.v >= coinFlip) {
+		c.problem(a.mark, fmt.Sprintf("false_alarms is %g%%", a.v*100), "write a percentage above 0% and below 50%")
 	}
 	on := map[string]string{
 		"inconclusive": "neutral", "no_baseline": "neutral", "not_comparable": "neutral",

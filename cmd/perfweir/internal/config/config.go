@@ -29,7 +29,7 @@ type File struct {
 
 // Gate is how the verdict is decided.
 type Gate struct {
-	// FalseAlarms is the error rate over all gated relative budgets, 0 < x <= 0.5.
+	// FalseAlarms is the error rate over all gated relative budgets, 0 < x < 0.5.
 	FalseAlarms float64
 	// Require is "" or "proof": every gated finding must pass with confidence.
 	Require string

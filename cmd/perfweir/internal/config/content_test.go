@@ -198,6 +198,7 @@ budgets:
   - {metric: check, min: 1, each_run: false}
   - {metric: n, max_increase: 0}
   - {metric: error_rate, max: 0.5%, statistic: max, cells: "a/*"}
+  - {metric: error_rate, max: 1%, each_run: false}
 `)
 	at := func(line int) budget.Source { return budget.Source{Path: "dir/s.yml", Line: line, Column: 5} }
 	equal(t, "budgets", f.Budgets, []budget.Budget{
@@ -209,7 +210,8 @@ budgets:
 		{ID: 2, Metric: "n", Kind: budget.Max, Limit: 3, Level: budget.Fail, EachRun: true, Text: "max: 3", Source: at(8)},
 		{ID: 3, Metric: "check", Kind: budget.Min, Limit: 1, Level: budget.Fail, Text: "min: 1", Source: at(9)},
 		{ID: 4, Metric: "n", Kind: budget.MaxIncrease, Against: "baseline", Level: budget.Fail, Text: "max_increase: 0", Source: at(10)},
-		{ID: 5, Metric: "error_rate", Kind: budget.Max, Limit: 0.005, Cells: "a/*", Level: budget.Fail, Statistic: "max", Text: "max: 0.5%", Source: at(11)},
+		{ID: 5, Metric: "error_rate", Kind: budget.Max, Limit: 0.005, Cells: "a/*", Level: budget.Fail, Statistic: "max", EachRun: true, Text: "max: 0.5%", Source: at(11)},
+		{ID: 6, Metric: "error_rate", Kind: budget.Max, Limit: 0.01, Level: budget.Fail, Text: "max: 1%", Source: at(12)},
 	})
 }
 

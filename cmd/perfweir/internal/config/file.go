@@ -158,7 +158,7 @@ type budgetFile struct {
 	MaxIncrease   quantity `key:"max_increase" doc:"How much above the reference it may be."`
 	MaxDecrease   quantity `key:"max_decrease" doc:"How much below the reference it may be."`
 	MinDelta      quantity `key:"min_delta" doc:"A relative budget fails only when this is exceeded too, in the metric's unit."`
-	EachRun       boolean  `key:"each_run" doc:"One run beyond an absolute limit is enough to fail. The default is true for checks and counts."`
+	EachRun       boolean  `key:"each_run" doc:"One run beyond an absolute limit is enough to fail. The default is true for checks, counts and error_rate."`
 	Statistic     str      `key:"statistic" enum:"median,min,max" doc:"What of the runs an absolute limit is compared with. The default is median."`
 	Level         str      `key:"level" enum:"fail,warn,info" doc:"What a broken budget does. The default is fail."`
 	Cells         str      `key:"cells" doc:"Glob over the printed name benchmark/variant/input; ** crosses the slash."`

@@ -88,6 +88,7 @@ type Options struct {
 	Shard       string  // "2/3": the second of three parts of the matrix; empty: all of it
 	Suite       string  // name of the suite; empty: the file's
 	Machine     string  // name of this machine; empty: its own
+	AnyMachine  bool    // stored sessions of other machines too: for lists
 	Job         JobOptions
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/perfweir/perfweir/cmd/perfweir/internal/config"
@@ -14,6 +15,7 @@ import (
 	"github.com/perfweir/perfweir/collect/plan"
 	"github.com/perfweir/perfweir/collect/result"
 	"github.com/perfweir/perfweir/gate/publish"
+	"github.com/perfweir/perfweir/gate/verdict"
 )
 
 // Stages of a job that has a step for each, so that the one in which code under
@@ -183,7 +185,11 @@ func (s Shell) leave(su *suite, o Options, j *job, out *output) (*Told, error) {
 
 // Steps are how the earlier steps of a job ended, in the runner's words: success,
 // failure, cancelled, skipped, or nothing for one that did not run.
-type Steps struct{ Prepare, Measure, Judge, Upload string }
+type Steps struct {
+	Prepare, Measure, Judge, Upload string
+	// Verdict and ExitCode are outputs of the step that judged.
+	Verdict, ExitCode string
+}
 
 func (st Steps) cancelled() bool {
 	return slices.Contains([]string{st.Prepare, st.Measure, st.Judge}, "cancelled")
@@ -193,7 +199,7 @@ func (st Steps) cancelled() bool {
 func (st Steps) why() string {
 	switch {
 	case st.cancelled():
-		return ""
+		return "the workflow run was cancelled before there was a verdict"
 	case st.Prepare != "" && st.Prepare != "success":
 		return "preparing did not come to its end: the job's log says why"
 	case st.Measure == "failure":
@@ -222,15 +228,27 @@ func (s Shell) Finish(ctx context.Context, o Options, st Steps) error {
 		return nil
 	}
 	judged := strings.Contains(" success failure ", " "+st.Judge+" ") && st.Judge != ""
-	c := publish.Finish(ctx, j.gh, p.Target, j.publishing(su, o, p, s.Now()),
-		publish.End{Published: judged, Cancelled: st.cancelled(), Why: st.why()})
+	opts := j.publishing(su, o, p, s.Now())
+	c := publish.Finish(ctx, j.gh, p.Target, opts, st.end(judged))
 	s.sayChannel(c)
 	if !judged {
 		r := publish.Report{Broken: st.why()}
-		outputs := publish.Outputs(r, j.o.FailOn)
-		s.outputs(append(outputs, publish.Output{Name: publish.OutCheckRunURL, Value: c.URL}))
+		outputs := publish.Outputs(r, opts.FailOn)
+		s.steps(j, p, r, opts, publish.Result{Channels: []publish.Channel{c}},
+			append(outputs, publish.Output{Name: publish.OutCheckRunURL, Value: c.URL}))
 	}
 	return nil
+}
+
+// end is what is known when the last step begins.
+func (st Steps) end(judged bool) publish.End {
+	e := publish.End{Published: judged, Cancelled: st.cancelled(), Why: st.why(), Outcome: verdict.Outcome(st.Verdict)}
+	code, err := strconv.Atoi(st.ExitCode)
+	if err != nil {
+		e.Outcome = "" // it says nothing without
+	}
+	e.ExitCode = code
+	return e
 }
 
 // finishUnread completes the check of a suite whose file has problems: whoever

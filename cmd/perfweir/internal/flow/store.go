@@ -90,7 +90,7 @@ func (s Shell) candidates(ctx context.Context, o Options) (*suite, *baseline.Bas
 		return nil, nil, err
 	}
 	session := s.session(o)
-	w := baseline.Want{Suite: su.file.Suite.Name, Host: session.Host, Machine: session.Machine, StartedAt: session.StartedAt}
+	w := baseline.Want{Suite: su.file.Suite.Name, Host: session.Host, Machine: session.Machine, AnyMachine: o.AnyMachine, StartedAt: session.StartedAt}
 	b := su.baseline(o, w)
 	if s.fromGitHub(su, o) {
 		b, err = s.asked(ctx, su, o, w, session.Machine)
