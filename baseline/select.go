@@ -219,7 +219,7 @@ func unfit(p Policy, w Want, s *result.Session) (why string, fit fitness) {
 	if diff := HostDifference(w.Host, s.Host); diff != "" && !w.AnyMachine {
 		return "other machine: " + diff, otherMachine
 	}
-	if p.Machine == SameMachine && s.Machine != w.Machine {
+	if p.Machine == SameMachine && s.Machine != w.Machine && !w.AnyMachine {
 		return fmt.Sprintf("other machine: its name is %q, this one's %q", s.Machine, w.Machine), otherMachine
 	}
 	if s.Interrupted {

@@ -62,6 +62,8 @@ func Candidates(ctx context.Context, gh GitHub, q Query) (*Found, error) {
 	if q.Sessions <= 0 {
 		q.Sessions = defaultSessions
 	}
+	q.Want.Machine = cmp.Or(q.Want.Machine, q.Machine)
+	q.SameMachineOnly = q.SameMachineOnly && !q.Want.AnyMachine
 	found := &Found{Origin: fmt.Sprintf("workflow %s on %s", q.Workflow, q.Branch)}
 	if q.Comparison == "" {
 		found.Origin += ", of any commit"
@@ -69,7 +71,6 @@ func Candidates(ctx context.Context, gh GitHub, q Query) (*Found, error) {
 	if err := q.check(); err != nil {
 		return found, err
 	}
-	q.Want.Machine = cmp.Or(q.Want.Machine, q.Machine)
 	w := &walk{gh: gh, q: &q, lim: q.Limits.filled(q.Sessions), found: found,
 		before: ancestors{commit: q.Comparison}, kinds: map[string]kind{}}
 	w.run(ctx)

@@ -142,6 +142,23 @@ func TestSameMachineOnly(t *testing.T) {
 	}
 }
 
+// Whoever looks after the baselines of all machines asks from none of them.
+func TestAnyMachine(t *testing.T) {
+	w := newWorld(t)
+	w.q.Machine, w.q.SameMachineOnly, w.q.Want.AnyMachine = "", true, true
+	for i := range int64(4) {
+		w.of(w.run(goodRun(100-i)), "alpha", elsewhere)
+	}
+	found := w.find()
+	if found.Fit != 3 || len(found.Candidates) != 3 {
+		t.Error(told(found))
+	}
+	p := baseline.Policy{Machine: baseline.SameMachine}
+	if b := baseline.Select(p, w.q.Want, "", found.Candidates); len(b.Sessions) != 3 {
+		t.Errorf("%v", b.Rejected)
+	}
+}
+
 // The latest attempt counts; an earlier one where that brings nothing.
 func TestAttempts(t *testing.T) {
 	w := newWorld(t)

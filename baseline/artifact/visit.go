@@ -246,7 +246,7 @@ func (w *walk) learnKind(n named, doc *result.Document) {
 		return
 	}
 	w.kinds[n.machine] = otherKind
-	if baseline.HostDifference(w.q.Want.Host, doc.Sessions[0].Host) == "" {
+	if w.q.Want.AnyMachine || baseline.HostDifference(w.q.Want.Host, doc.Sessions[0].Host) == "" {
 		w.kinds[n.machine] = sameKind
 		return
 	}

@@ -135,6 +135,9 @@ func (f *faultSite) meet(t *testing.T, x fault, slow bool) {
 		t.Errorf("exit codes %v and outputs %v, want %d and %q", o.codes, o.outputs, code, verdict)
 	}
 	words := strings.ReplaceAll(verdict, "_", " ")
+	if x.want.come == unprepared {
+		words = "no verdict"
+	}
 	contains(t, "summary", o.summary, words)
 	s.wantCheck(p, x.want.check, conclusion, o)
 	s.wantComment(p, x.want, words, o)
