@@ -58,6 +58,7 @@ func (s Shell) prepare(ctx context.Context, su *suite, o Options, j *job) (*prep
 	}
 	session := s.session(o)
 	w := baseline.Want{Suite: su.file.Suite.Name, Host: session.Host, Machine: session.Machine, StartedAt: session.StartedAt}
+	p.shard = o.Shard
 	s.findBaseline(ctx, su, o, j, p, w, session.Machine)
 	return p, nil
 }
@@ -196,7 +197,7 @@ func (s Shell) findBaseline(ctx context.Context, su *suite, o Options, j *job, p
 // count where the comparison commit comes after them.
 func (s Shell) walk(ctx context.Context, j *job, p *prepared, policy baseline.Policy, w baseline.Want, machine string) (*artifact.Found, error) {
 	q := artifact.Query{RepositoryID: cmp.Or(j.event.RepositoryID, j.at.RepositoryID), Repository: j.at.Repository(), Workflow: policy.Workflow, Comparison: p.Comparison.Commit, ThisRun: p.Target.Run.ID,
-		Want: w, Machine: machine, SameMachineOnly: policy.Machine == baseline.SameMachine, Sessions: policy.Sessions, MaxAge: policy.MaxAge}
+		Want: w, Machine: machine, Shard: p.shard, SameMachineOnly: policy.Machine == baseline.SameMachine, Sessions: policy.Sessions, MaxAge: policy.MaxAge}
 	if q.Workflow == "" {
 		q.Workflow = cmp.Or(p.Workflow, j.at.Workflow)
 	}
