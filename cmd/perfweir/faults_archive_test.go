@@ -61,7 +61,7 @@ func TestFaultsOfArtifacts(t *testing.T) {
 		{"another machine", newest(document(`"cpu_model":"[^"]*"`, `"cpu_model":"EPYC 7763"`)), older("other machine", "EPYC 7763")},
 		{"another machine and there is no other", all(document(`"cpu_model":"[^"]*"`, `"cpu_model":"EPYC 7763"`)),
 			told{come: incomparable, says: []string{"of another machine"}}},
-		{"another cell digest and there is no other", all(document(`("cells":\[\{.*?"digest":"sha256:)..`, "${1}zz")), told{come: incomparable, says: []string{"definition changed"}, sessions: 2}},
+		{"another cell digest and there is no other", all(document(`("cells":\[\s*\{.*?"digest":"sha256:)..`, "${1}00")), told{come: incomparable, says: []string{"definition changed"}, sessions: 2}},
 		{"another workflow run's results", newest(document(`("workflow_run":\{[^}]*"id":)\d+`, "${1}17")), older("says it is of workflow run 17")},
 		{"another commit's results", newest(document(`"commit":"[0-9a-f]{8}`, `"commit":"00000000`)), older("says it is of commit 00000000")},
 	})
@@ -94,6 +94,18 @@ func TestFaultsOfPassports(t *testing.T) {
 			stranger(func(r *ghtest.Run) { r.ID, r.Attempt = j.runID, 2 })(s, j)
 		}, told{rejects: []string{"this very workflow run"}}},
 	})
+}
+
+// TestFaultsAreAllThatIsWrong: what is refused above is taken where it is not a stranger's.
+func TestFaultsAreAllThatIsWrong(t *testing.T) {
+	f := newFaultSite(t)
+	s := f.copy(t)
+	j := s.gate(f.slow)
+	stranger(func(*ghtest.Run) {})(s.site, &j)
+	s.gh.Edit(func(st *ghtest.State) { st.Artifacts = st.Artifacts[2:] })
+	o := s.do(j)
+	s.wants(o, 0, "pass")
+	contains(t, "comment", s.comment(f.slow).Body, "1,000 B", "-87")
 }
 
 // newest strikes the newer session of main.

@@ -29,13 +29,16 @@ func (s Shell) prepare(ctx context.Context, su *suite, o Options, j *job) (*prep
 	}
 	head, err := worktree.ReadCommit(ctx, su.root, "HEAD")
 	p.Target.Tree = head.Tree
-	if j.mode == ModeRejudge {
-		err = errors.Join(err, s.takeEarlier(ctx, su, j, p))
-	} else {
+	if j.mode != ModeRejudge {
 		s.startCheck(ctx, j, su, o, p)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w; check out the repository before this step", err)
+	}
+	if j.mode == ModeRejudge {
+		if err := s.takeEarlier(ctx, su, j, p); err != nil {
+			return nil, err
+		}
 	}
 	if p.Comparison, err = s.comparison(ctx, su, j, head); err != nil {
 		return nil, err
@@ -156,7 +159,7 @@ func (s Shell) suiteOf(ctx context.Context, su *suite, j *job, c comparison) (ju
 
 // pathInRepository is the suite file's path from the repository's root.
 func (su *suite) pathInRepository(ctx context.Context) string {
-	_, repo := worktree.Describe(ctx, su.root)
+	repo := worktree.Root(ctx, su.root)
 	if repo == "" {
 		return filepath.ToSlash(su.file.Suite.Path)
 	}
