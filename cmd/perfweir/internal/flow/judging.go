@@ -194,6 +194,9 @@ func (s Shell) judgeMachine(ctx context.Context, su *suite, o Options, j *job, p
 	}
 	own := *p // each machine has a baseline of its own
 	s.findBaseline(ctx, su, o, j, &own, want(doc), doc.Sessions[0].Machine)
+	if err := ctx.Err(); err != nil {
+		return nil, err // a walk that was stopped says nothing of what there is
+	}
 	return s.judgeOne(su, &own, o, doc)
 }
 

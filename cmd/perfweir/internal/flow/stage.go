@@ -63,7 +63,7 @@ func (s Shell) prepare(ctx context.Context, su *suite, o Options, j *job) (*prep
 	w := baseline.Want{Suite: su.file.Suite.Name, Host: session.Host, Machine: session.Machine, StartedAt: session.StartedAt}
 	p.shard = o.Shard
 	s.findBaseline(ctx, su, o, j, p, w, session.Machine)
-	return p, nil
+	return p, ctx.Err() // a walk that was stopped says nothing of what there is
 }
 
 func orNothing(commit string) string {
