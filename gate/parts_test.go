@@ -104,8 +104,9 @@ func TestPartThatIsGone(t *testing.T) {
 			"pass BenchmarkA-2, new BenchmarkC-2, pass BenchmarkA-2, pass BenchmarkC-2, no_data gone BenchmarkB-2"},
 		{"an absolute one", []budget.Budget{allocs}, ExitUndecided,
 			"pass BenchmarkA-2, pass BenchmarkC-2, no_data gone BenchmarkB-2"},
-		{"one that only warns", []budget.Budget{perOp(10, 9, ""), perOp(10, 10, "*/BenchmarkB*", level(budget.Warn)), perOp(10, 11, "*/BenchmarkB*", level(budget.Info), func(b *budget.Budget) { b.Kind = budget.MaxDecrease })}, ExitPass,
-			"pass BenchmarkA-2, new BenchmarkC-2, no_data gone shown BenchmarkB-2"},
+		// Its exception is about nothing any more, which is told as well.
+		{"one that only warns", []budget.Budget{perOp(10, 9, ""), perOp(10, 10, "*/BenchmarkB*", level(budget.Warn))}, ExitPass,
+			"pass BenchmarkA-2, new BenchmarkC-2, no_data gone shown BenchmarkB-2, no_data shown */BenchmarkB*"},
 		{"the strictest counts", []budget.Budget{perOp(10, 9, "", level(budget.Warn)), allocs}, ExitUndecided,
 			"pass shown BenchmarkA-2, new shown BenchmarkC-2, pass BenchmarkA-2, pass BenchmarkC-2, no_data gone BenchmarkB-2"},
 		{"nothing is asked of it", []budget.Budget{perOp(10, 9, "*/BenchmarkA*")}, ExitPass, "pass BenchmarkA-2"},
@@ -113,18 +114,6 @@ func TestPartThatIsGone(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			v := evaluate(t, cur, stored(ref), tt.budgets...)
-			if tt.name == "one that only warns" {
-				// Its own exception covers nothing any more, and is only a warning too.
-				for i := range v.Findings {
-					if f := &v.Findings[i]; f.Gated && f.Outcome == verdict.NoData {
-						t.Errorf("%+v", f)
-					}
-				}
-				if !strings.Contains(perPart(v), "no_data gone shown BenchmarkB-2") || v.ExitCode != tt.exit {
-					t.Errorf("exit %d, %s", v.ExitCode, perPart(v))
-				}
-				return
-			}
 			if got := perPart(v); got != tt.want || v.ExitCode != tt.exit {
 				t.Errorf("exit %d, %s\nwant %d, %s", v.ExitCode, got, tt.exit, tt.want)
 			}
@@ -175,8 +164,8 @@ func TestPartThatAChangeDeletes(t *testing.T) {
 		loosened   int
 		goneByPart bool
 	}{
-		{"with its budget", []budget.Budget{general}, ActionFail, ExitUndecided, 1, true},
-		{"with its budget, and that may be", []budget.Budget{general}, ActionNeutral, ExitPass, 1, true},
+		{"with its budget", []budget.Budget{general}, ActionFail, ExitUndecided, 0, true},
+		{"with its budget, and that may be", []budget.Budget{general}, ActionNeutral, ExitPass, 0, true},
 		{"with all budgets, and that may be", nil, ActionNeutral, ExitPass, 2, true},
 		// The file still asks for what nothing measures.
 		{"without its budget", []budget.Budget{general, special}, ActionNeutral, ExitUndecided, 0, true},
@@ -231,6 +220,27 @@ func TestColumnThatIsGone(t *testing.T) {
 		t.Errorf("%s: %s", perPart(v), f.Message)
 	}
 
+	// A metric that only the deleted benchmark had went with it.
+	ref, cur = doc("01", 1), doc("02", 0)
+	for _, d := range []*result.Document{ref, cur} {
+		d.Metrics["frames"] = result.Metric{Unit: "1", Better: result.Higher, Class: result.Noisy}
+	}
+	c = goBench(ref, "BenchmarkA-2", "BenchmarkB-2")
+	c.Columns = append(c.Columns, result.Column{Metric: "frames", Part: "example.com/a/BenchmarkB-2", V: repeat(30, 10)})
+	goBench(cur, "BenchmarkA-2")
+	frames := budget.Budget{Metric: "frames", Kind: budget.Min, Limit: 24, Level: budget.Fail}
+	policy := DefaultPolicy()
+	policy.On[Gone] = ActionNeutral
+	in := Input{Current: cur, Baseline: stored(ref), Budgets: []budget.Budget{allocs}, Policy: policy,
+		Base: &Rules{Commit: baseCommit, Budgets: []budget.Budget{allocs, frames}, Policy: policy, Cells: []BenchmarkVariant{{"micro", ""}}}}
+	if v := judged(t, in); v.ExitCode != ExitPass || perPart(v) != "pass BenchmarkA-2, not_comparable gone BenchmarkB-2" || told(v) != "frames: min: 24 -> deleted (1 cells)" {
+		t.Errorf("a metric of its own: exit %d, %s, loosened %s", v.ExitCode, perPart(v), told(v))
+	}
+	in.Budgets = in.Base.Budgets
+	if v := judged(t, in); v.ExitCode != ExitUndecided || finding(v, "frames").Outcome != verdict.NoData {
+		t.Errorf("a metric of its own that is still asked for: exit %d, %s", v.ExitCode, perPart(v))
+	}
+
 	ref, cur = doc("01", 1), doc("02", 0)
 	for _, d := range []*result.Document{ref, cur} {
 		c := cell(d, "x", "", column{"wall_time": around(1, 0.02, 3, 1)})
@@ -247,41 +257,49 @@ func TestColumnThatIsGone(t *testing.T) {
 
 // What is no missing part.
 func TestPartsThatAreNotGone(t *testing.T) {
-	for name, edit := range map[string]func(cur, ref *result.Cell, b *baseline.Baseline){
-		"another definition of the cell": func(cur, _ *result.Cell, _ *baseline.Baseline) { cur.Digest = "sha256:other" },
-		"the newest session had it no more": func(_, _ *result.Cell, b *baseline.Baseline) {
+	for name, edit := range map[string]func(cur, ref *result.Document, b *baseline.Baseline){
+		"another definition of the cell": func(cur, _ *result.Document, _ *baseline.Baseline) { cur.Cells[0].Digest = "sha256:other" },
+		"the newest session had it no more": func(_, _ *result.Document, b *baseline.Baseline) {
 			d := doc("00", 0)
 			goBench(d, "BenchmarkA-2")
 			b.Sessions = slices.Insert(b.Sessions, 0, baseline.Stored{File: "n.json", Doc: d})
 		},
-		"there by name, without a value": func(cur, _ *result.Cell, _ *baseline.Baseline) {
-			cur.Columns = append(cur.Columns, result.Column{Metric: "time_per_op", Part: "example.com/a/BenchmarkB-2", V: repeat(math.NaN(), 10)})
+		"there by name, without a value": func(cur, _ *result.Document, _ *baseline.Baseline) {
+			c := &cur.Cells[0]
+			c.Columns = append(c.Columns, result.Column{Metric: "time_per_op", Part: "example.com/a/BenchmarkB-2", V: repeat(math.NaN(), 10)})
 		},
-		"no run ended well": func(cur, _ *result.Cell, _ *baseline.Baseline) {
-			cur.Runs.Status = map[int]result.Status{}
+		"nothing of it has a value": func(cur, _ *result.Document, _ *baseline.Baseline) { // what a tool that printed nothing leaves
+			c := &cur.Cells[0]
+			c.Columns = append(c.Columns[:1], result.Column{Metric: "time_per_op", V: repeat(math.NaN(), 10)})
+		},
+		"no run ended well": func(cur, _ *result.Document, _ *baseline.Baseline) {
+			cur.Cells[0].Runs.Status = map[int]result.Status{}
 			for i := range 10 {
-				cur.Runs.Status[i] = result.Failed
+				cur.Cells[0].Runs.Status[i] = result.Failed
 			}
 		},
-		"in no clean run of the baseline": func(_, ref *result.Cell, _ *baseline.Baseline) {
-			for k := range ref.Columns {
-				if strings.HasSuffix(ref.Columns[k].Part, "BenchmarkB-2") {
-					ref.Columns[k].V = repeat(math.NaN(), 10)
+		"in no clean run of the baseline": func(_, ref *result.Document, _ *baseline.Baseline) {
+			columns := ref.Cells[0].Columns
+			for k := range columns {
+				if strings.HasSuffix(columns[k].Part, "BenchmarkB-2") {
+					columns[k].V = repeat(math.NaN(), 10)
 				}
 			}
 		},
-		"measured on two machines": func(_, _ *result.Cell, _ *baseline.Baseline) {},
-	} {
-		ref, cur := doc("01", 1), doc("02", 0)
-		r := goBench(ref, "BenchmarkA-2", "BenchmarkB-2")
-		c := goBench(cur, "BenchmarkA-2")
-		b := stored(ref)
-		edit(c, r, b)
-		if name == "measured on two machines" {
+		"measured on two machines": func(cur, _ *result.Document, _ *baseline.Baseline) {
 			second := cur.Sessions[0]
 			second.ID, second.Host = "03", result.Host{Strict: map[string]string{"cpu": "y"}}
 			cur.Sessions = append(cur.Sessions, second)
+		},
+	} {
+		ref, cur := doc("01", 1), doc("02", 0)
+		goBench(ref, "BenchmarkA-2", "BenchmarkB-2")
+		goBench(cur, "BenchmarkA-2")
+		b := stored(ref)
+		if v := evaluate(t, cur, b, perOp(10, 9, "")); !strings.Contains(perPart(v), "gone") {
+			t.Fatalf("%s: nothing is gone: %s", name, perPart(v))
 		}
+		edit(cur, ref, b)
 		if v := evaluate(t, cur, b, perOp(10, 9, "")); strings.Contains(perPart(v), "gone") {
 			t.Errorf("%s: %s", name, perPart(v))
 		}

@@ -88,7 +88,7 @@ func energyQ(m, n int, left, right, cross float64) float64 {
 // permutationPlaces is how many places of a series a permutation is tried at:
 // every one up to that length, evenly spaced ones above. The places only serve
 // to tell chance from change; where the change is, all places say.
-const permutationPlaces = 64
+const permutationPlaces = 32
 
 // energyTest tells whether a series is exchangeable, by the largest Q over a grid
 // of places, against that of its random orders.
