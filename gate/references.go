@@ -28,6 +28,7 @@ type storedCell struct {
 	view    *view
 	doc     *result.Document
 	session int // index into doc.Sessions
+	number  int // position among the baseline's sessions, newest first
 }
 
 // storedDocument is a stored document with its cells sorted out.
@@ -51,9 +52,9 @@ func newReferences(cur *result.Document, views []view, b *baseline.Baseline) *re
 	documents := sortOut(b.Sessions)
 	parallel(len(views), func(i int) {
 		ids := views[i].cell.IDs()
-		for _, s := range b.Sessions {
+		for n, s := range b.Sessions {
 			if v := documents[s.Doc].find(ids); v != nil {
-				r.stored[i] = append(r.stored[i], storedCell{v, s.Doc, s.Index})
+				r.stored[i] = append(r.stored[i], storedCell{v, s.Doc, s.Index, n})
 			}
 		}
 	})
@@ -98,6 +99,7 @@ func (d *storedDocument) find(ids []result.ID) *view {
 type sample struct {
 	values  []float64 // of all stored sessions, the newest first
 	ends    []int     // where each session ends in values
+	numbers []int     // position of each session among the baseline's
 	variant []point   // of a variant
 	// why there is nothing to compare with, when there is not.
 	outcome verdict.Outcome
@@ -170,9 +172,9 @@ func (s *sample) add(current *result.Document, from storedCell, col *result.Colu
 	}
 	if len(s.ends) == 0 {
 		s.samePrograms = SamePrograms(current.Builds[result.BuildHead], from.doc.Builds[result.BuildHead])
-		s.ends = make([]int, 0, sessions)
+		s.ends, s.numbers = make([]int, 0, sessions), make([]int, 0, sessions)
 	}
-	s.ends = append(s.ends, len(s.values))
+	s.ends, s.numbers = append(s.ends, len(s.values)), append(s.numbers, from.number)
 	s.withinProcess = s.withinProcess || from.doc.Sessions[from.session].Replicates == result.ReplicatesWithinProcess
 }
 

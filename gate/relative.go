@@ -159,25 +159,6 @@ func (v *view) noData(c *result.Column) (verdict.Outcome, string) {
 	return verdict.NoData, "nothing was measured"
 }
 
-// poolSpreads shares the spread between sessions over all cells of a metric.
-func (e *evaluation) poolSpreads(jobs []job) {
-	type key struct{ metric, phase string }
-	members := map[key][]*contrast{}
-	var order []key
-	for i := range jobs {
-		if c := jobs[i].contrast; c != nil && c.spread != nil {
-			k := key{jobs[i].column.Metric, jobs[i].column.Phase}
-			if members[k] == nil {
-				order = append(order, k)
-			}
-			members[k] = append(members[k], c)
-		}
-	}
-	for _, k := range order {
-		pool(members[k])
-	}
-}
-
 func (j *job) run(t *stats.Tables, level float64) {
 	if j.contrast == nil {
 		return

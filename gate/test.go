@@ -246,7 +246,7 @@ func (t *test) bySessions() {
 	}
 	limit := math.Log(allowed) - c.logReference
 	excess := t.dir * (c.logCurrent - c.logReference - limit)
-	p, err := stats.PredictionP(excess, 0, c.spread.s, c.spread.df, c.sessions, c.currentSessions)
+	p, err := stats.PredictionP(excess, 0, c.spread.sd, c.spread.df, c.sessions, c.currentSessions)
 	if err != nil {
 		return
 	}
