@@ -18,6 +18,8 @@ const (
 	doubtBlocksDropped  = "blocks_dropped"  // blocks in which one side is missing
 	doubtSessionsDiffer = "sessions_differ" // an exact metric that differs between stored sessions
 	doubtWithinProcess  = "within_process"  // one process repeated: advisory
+	doubtPoolCut        = "pool_cut"        // sessions before a step are left out
+	doubtOddSession     = "odd_session"     // a stored session unlike the others is left out
 )
 
 // contrast is two sets of measurements of one metric held against each other,
@@ -35,6 +37,9 @@ type contrast struct {
 	currentSessions          int
 	stored                   storedSessions
 	spread                   *spread // filled once all cells of the metric are known
+	// alone is the median of the newest stored session where it is left out for
+	// being unlike the others.
+	alone *float64
 	// class is the metric's, or noisy where an exact metric varied.
 	class        result.Class
 	samePrograms bool
@@ -72,6 +77,17 @@ func newContrast(def result.Metric, against string, s *sample, cur []point, minS
 		c.doubts = append(c.doubts, doubtUnequalSpread)
 	}
 	return c
+}
+
+// noteHistory says which stored sessions are not behind the reference.
+func (c *contrast) noteHistory(h *history) {
+	c.alone = h.alone
+	if len(h.cuts) > 0 {
+		c.doubts = append(c.doubts, doubtPoolCut)
+	}
+	if len(h.odd) > 0 {
+		c.doubts = append(c.doubts, doubtOddSession)
+	}
 }
 
 // pairWith joins both sides by session and block. A block in which one side is

@@ -28,7 +28,9 @@ type Input struct {
 	Policy  Policy
 	// Base is what the comparison commit's suite file says; nil: that of Current
 	// decides alone.
-	Base     *Rules
+	Base *Rules
+	// Cuts are levels of stored sessions that were left on purpose.
+	Cuts     []Cut
 	JudgedBy string // whose rules decide where Base is nil: "working file"
 	// Command reproduces a cell; the cell's quoted name is appended.
 	Command string

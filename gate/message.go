@@ -106,6 +106,8 @@ func (e *evaluation) relativeMessage(t *test, f *verdict.Finding, cmp *verdict.C
 		s += " against " + strings.TrimPrefix(a, budget.AgainstVariant)
 	}
 	switch {
+	case t.reason == reasonNewestAlone:
+		s += ": beyond it, but not beyond the newest stored session, which is unlike those before it: one more session tells"
 	case f.Grade == verdict.Suspect:
 		s += ": looks beyond it, not proven" + adviceText(f)
 	case f.Grade == verdict.Unproven:

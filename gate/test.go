@@ -54,6 +54,7 @@ func (t *test) run(tables *stats.Tables) {
 	default:
 		t.unpaired(tables)
 	}
+	t.waitForNewest()
 	if t.hasP && !(finite(t.pFail) && finite(t.pPass)) {
 		t.hasP = false
 	}
