@@ -17,6 +17,7 @@ type references struct {
 	byID     map[result.ID]int // index into views
 	baseline *baseline.Baseline
 	stored   [][]storedCell // by current cell; newest session first
+	anchored [][]storedCell // likewise, of the anchor; nil without one
 	variants map[BenchmarkVariant]bool
 	// mixed says how the machines of the current sessions differ: no stored
 	// session can be of both. "" where they do not.
@@ -49,16 +50,30 @@ func newReferences(cur *result.Document, views []view, b *baseline.Baseline) *re
 	if b == nil {
 		return r
 	}
-	documents := sortOut(b.Sessions)
-	parallel(len(views), func(i int) {
-		ids := views[i].cell.IDs()
-		for n, s := range b.Sessions {
+	kept := b.Sessions
+	if b.Anchor != nil {
+		kept = slices.Concat(kept, b.Anchor.Sessions)
+	}
+	documents := sortOut(kept)
+	r.stored = r.matching(documents, b.Sessions)
+	if b.Anchor != nil && len(b.Anchor.Sessions) > 0 {
+		r.anchored = r.matching(documents, b.Anchor.Sessions)
+	}
+	return r
+}
+
+// matching finds each current cell in stored sessions.
+func (r *references) matching(documents map[*result.Document]*storedDocument, sessions []baseline.Stored) [][]storedCell {
+	out := make([][]storedCell, len(r.views))
+	parallel(len(r.views), func(i int) {
+		ids := r.views[i].cell.IDs()
+		for n, s := range sessions {
 			if v := documents[s.Doc].find(ids); v != nil {
-				r.stored[i] = append(r.stored[i], storedCell{v, s.Doc, s.Index, n})
+				out[i] = append(out[i], storedCell{v, s.Doc, s.Index, n})
 			}
 		}
 	})
-	return r
+	return out
 }
 
 // sortOut makes the views of all stored documents, each once however many of its
@@ -129,7 +144,11 @@ func (r *references) fromBaseline(cell int, col *result.Column) sample {
 	if why := r.incomparable(); why != "" {
 		return sample{outcome: verdict.NotComparable, reason: why}
 	}
-	stored := r.stored[cell]
+	return r.collect(cell, col, r.stored[cell])
+}
+
+// collect takes a column's values from stored sessions, as far as they may be compared.
+func (r *references) collect(cell int, col *result.Column, stored []storedCell) sample {
 	if len(stored) == 0 {
 		return sample{outcome: verdict.New, reason: "the baseline has no such cell"}
 	}

@@ -25,7 +25,7 @@ type job struct {
 	current   []point // clean values of now; nil when there is nothing to compare
 	sample    sample  // and the reference
 	history   history
-	advisory  bool      // one process repeated its numbers: shown, never gated
+	advisory  bool      // shown, never gated: one process repeated its numbers, or a creep
 	contrast  *contrast // nil when there is nothing to compare: then outcome and reason say why
 	outcome   verdict.Outcome
 	reason    string
@@ -42,11 +42,15 @@ func (e *evaluation) relative() {
 	parallel(len(jobs), func(i int) { e.prepare(&jobs[i]) })
 	e.poolSpreads(jobs)
 	parallel(len(jobs), func(i int) { jobs[i].run(e.tables, e.level) })
+	creeps := e.creeps(jobs)
 	e.out.Comparisons = slices.Grow(e.out.Comparisons, len(jobs))
 	e.out.Findings = slices.Grow(e.out.Findings, len(jobs))
 	e.tests = slices.Grow(e.tests, len(jobs))
 	for i := range jobs {
 		e.record(&jobs[i])
+		if creeps[i] != nil {
+			e.record(creeps[i])
+		}
 	}
 }
 

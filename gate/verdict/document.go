@@ -126,8 +126,18 @@ type Baseline struct {
 	Origin   string            `json:"origin,omitempty"` // "folder .perfweir/baseline/codec"
 	Sessions []BaselineSession `json:"sessions,omitempty"`
 	Rejected []Rejected        `json:"rejected,omitempty"`
-	Cuts     []Cut             `json:"cuts,omitempty"` // levels that are not compared with any more
-	Odd      []Odd             `json:"odd,omitempty"`  // sessions that are left out of single columns
+	Anchor   *Anchor           `json:"anchor,omitempty"` // nil: the suite asks for none
+	Cuts     []Cut             `json:"cuts,omitempty"`   // levels that are not compared with any more
+	Odd      []Odd             `json:"odd,omitempty"`    // sessions that are left out of single columns
+}
+
+// Anchor is a fixed commit whose stored sessions are kept aside: a creep since then
+// is told, though each step was inside its budget.
+type Anchor struct {
+	Name     string            `json:"name"` // as the suite file has it: "v1.4.0"
+	Commit   string            `json:"commit,omitempty"`
+	Sessions []BaselineSession `json:"sessions,omitempty"` // newest first; none: Why
+	Why      string            `json:"why,omitempty"`
 }
 
 // MaxCuts bounds Baseline.Cuts and Baseline.Odd; Counts has how many there are.
@@ -228,6 +238,10 @@ type Cell struct {
 	Stop    string             `json:"stop,omitempty"` // decided, max_looks, futility, time_cap, invalid
 }
 
+// AgainstAnchor is the reference of a comparison that tells a creep. No budget
+// asks for it.
+const AgainstAnchor = "anchor"
+
 // Designs of a comparison.
 const (
 	Unpaired = "unpaired" // exact rank-sum bounds against stored runs
@@ -244,7 +258,7 @@ type Comparison struct {
 	Metric        string      `json:"metric"`
 	Phase         string      `json:"phase,omitempty"`
 	Part          string      `json:"part,omitempty"`
-	Against       string      `json:"against"` // "baseline" or "variant:NAME"
+	Against       string      `json:"against"` // "baseline", "variant:NAME" or "anchor"
 	Design        string      `json:"design"`
 	N             [2]int      `json:"n"`                        // runs (blocks when paired): current, reference
 	Sessions      int         `json:"sessions,omitempty"`       // stored sessions behind the reference
