@@ -196,6 +196,14 @@ func wordOf(code string) string {
 		return "differs between stored sessions"
 	case "within_process":
 		return "repeated within one process, advisory"
+	case "pool_cut":
+		return "stored sessions before a step are left out"
+	case "odd_session":
+		return "a stored session unlike the others is left out"
+	case "newest_session_alone":
+		return "no worse than the newest stored session, which is unlike those before: one more session tells"
+	case "creep":
+		return "no single step was beyond the budget"
 	case "each_run":
 		return "one run is enough"
 	}
