@@ -68,10 +68,14 @@ func siftable(j *job) bool {
 	return j.against == budget.AgainstBaseline && j.current != nil && j.class != result.Exact && allPositive(j.sample.values)
 }
 
-// cutAccepted drops the sessions before the newest cut of a column.
+// cutAccepted drops the sessions before the newest cut of a column. Those of another
+// definition are not in its sample to begin with.
 func (e *evaluation) cutAccepted(j *job) {
 	if j.against != budget.AgainstBaseline || j.current == nil {
 		return
+	}
+	if s := &j.sample; s.redefined > 0 {
+		j.history.cuts = append(j.history.cuts, cut{kind: verdict.CutDefinition, why: s.redefinition, first: s.numbers[len(s.numbers)-1], left: s.redefined})
 	}
 	var newest *Cut
 	for i := range e.in.Cuts {

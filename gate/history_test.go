@@ -191,6 +191,22 @@ func TestAcceptedCut(t *testing.T) {
 	}
 }
 
+// Sessions that measured something else are not compared with, which is said where
+// others are.
+func TestRedefinedSessionsAreTold(t *testing.T) {
+	cur, old := nights(1, 1, 1, 1, 1)
+	for _, d := range old[2:] {
+		d.Cells[0].Digest = "sha256:other"
+	}
+	v := evaluate(t, cur, stored(old...), regression("wall_time", .25))
+	if got := sifted(v); got != "definition at n2 x0.0 -2" || len(v.Baseline.Cuts) != 1 || !strings.HasPrefix(v.Baseline.Cuts[0].Why, "its definition changed") {
+		t.Errorf("%s: %+v", got, v.Baseline.Cuts)
+	}
+	if v.Comparisons[0].Sessions != 2 || v.Comparisons[1].Sessions != 4 {
+		t.Errorf("%d and %d sessions", v.Comparisons[0].Sessions, v.Comparisons[1].Sessions)
+	}
+}
+
 // Little is left out for nothing: made sessions without a step and without an odd
 // one, of machines calm and noisy. And steps that a bench would see are found.
 func TestLevelsAreNotInvented(t *testing.T) {

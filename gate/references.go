@@ -116,6 +116,10 @@ type sample struct {
 	ends    []int     // where each session ends in values
 	numbers []int     // position of each session among the baseline's
 	variant []point   // of a variant
+	// redefined counts stored sessions that measured something else, and
+	// redefinition says what, where there are others.
+	redefined    int
+	redefinition string
 	// why there is nothing to compare with, when there is not.
 	outcome verdict.Outcome
 	reason  string
@@ -157,6 +161,7 @@ func (r *references) collect(cell int, col *result.Column, stored []storedCell) 
 	for _, s := range stored {
 		if s.view.cell.Digest != r.views[cell].cell.Digest {
 			why = first(why, "its definition changed: arguments, environment, input or readers are not what the baseline measured")
+			out.redefined++
 			continue
 		}
 		column := s.view.column(col.Metric, col.Phase, col.Part)
@@ -165,12 +170,14 @@ func (r *references) collect(cell int, col *result.Column, stored []storedCell) 
 		}
 		if diff := definitionDifference(r.current.Metrics[col.Metric], s.doc.Metrics[col.Metric]); diff != "" {
 			why = first(why, diff)
+			out.redefined++
 			continue
 		}
 		out.add(r.current, s, column, len(stored))
 	}
 	switch {
 	case len(out.ends) > 0:
+		out.redefinition = why
 	case why != "":
 		out.outcome, out.reason = verdict.NotComparable, why
 	default:

@@ -137,7 +137,7 @@ func TestOneSessionAndMany(t *testing.T) {
 // 60 unchanged metrics on a noisy machine, under a budget that leaves no room and
 // under one of 10 %. Figures of longer runs are in docs/statistics.md.
 func TestUnchangedCommitsStayGreen(t *testing.T) {
-	rounds := sized(150, 60)
+	rounds := sized(100, 50)
 	m := compressors(60)
 	for _, k := range []int{5, 10} {
 		rng := rand.New(rand.NewPCG(21, uint64(k)))

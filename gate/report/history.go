@@ -18,7 +18,7 @@ const (
 func (f *facts) historyText() string {
 	text := ""
 	if n := max(f.v.Counts.Cuts, len(f.v.Baseline.Cuts)); n > 0 {
-		text += fmt.Sprintf("; cut at a step for %s", plural(n, "metric"))
+		text += fmt.Sprintf("; cut for %s", plural(n, "metric"))
 	}
 	if n := max(f.v.Counts.Odd, len(f.v.Baseline.Odd)); n > 0 {
 		text += fmt.Sprintf("; %s left out", plural(n, "odd value"))

@@ -40,7 +40,7 @@ and 38 more that are not listed`
 	if got := (&facts{v: v}).historyLines()[0]; got != "anchor v1.4.0: missing: no stored session is of 77fe01234567" {
 		t.Error(got)
 	}
-	if got := (&facts{v: v}).historyText(); got != "; cut at a step for 5 metrics; 40 odd values left out; the anchor v1.4.0 is missing" {
+	if got := (&facts{v: v}).historyText(); got != "; cut for 5 metrics; 40 odd values left out; the anchor v1.4.0 is missing" {
 		t.Error(got)
 	}
 }

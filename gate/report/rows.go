@@ -197,7 +197,7 @@ func wordOf(code string) string {
 	case "within_process":
 		return "repeated within one process, advisory"
 	case "pool_cut":
-		return "stored sessions before a step are left out"
+		return "older stored sessions are left out: a step, or another definition"
 	case "odd_session":
 		return "a stored session unlike the others is left out"
 	case "newest_session_alone":

@@ -145,8 +145,9 @@ const MaxCuts = 100
 
 // Kinds of a Cut.
 const (
-	CutStep     = "step"     // the sessions themselves show it
-	CutAccepted = "accepted" // the suite file says so
+	CutStep       = "step"       // the sessions themselves show it
+	CutAccepted   = "accepted"   // the suite file says so
+	CutDefinition = "definition" // they measured something else
 )
 
 // Cut is a column whose older stored sessions are of another level than its newer
