@@ -41,6 +41,10 @@ const (
 	// leastLevel is how many sessions make a level. One session does not move a
 	// reference, for better or worse (V16).
 	leastLevel = 2
+	// fewSessions: of so many, the distances to their median are looked at as well.
+	// Four differences are too few to say that a session is odd, and of five
+	// sessions no two can hide in their median.
+	fewSessions = 5
 	// leastHistory is from how many on one of them can be called odd.
 	leastHistory = 3
 )
@@ -176,6 +180,11 @@ func (j *job) sift(scale float64) {
 	series := s.logs()
 	slices.Reverse(series) // in the order of time
 	scale = max(scale, scaleOf(differences(series)))
+	if len(series) <= fewSessions {
+		if _, mad, err := stats.MAD(series); err == nil {
+			scale = max(scale, mad)
+		}
+	}
 	bound := max(oddScales*(1+oddGuess/float64(len(series)-1))*scale, math.Log1p(oddFloor))
 	at, err := stats.Segments(series, leastLevel, stepBounds*bound)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 
 // machine draws sessions of unchanged programs. Each cell differs from session to
 // session by its own share of 1 to 12 % and within one by 3 to 20 % (log-uniform:
-// what compressors showed on the machine of notes in docs/statistics.md), and
-// half of the variance between sessions is the same for all cells.
+// what compressors showed on a small virtual machine), and half of the variance
+// between sessions is the same for all cells.
 type machine struct {
 	cells, repeats int
 	between        [2]float64
@@ -107,9 +107,9 @@ func one(b bool) float64 {
 	return 0
 }
 
-// What one stored session does to any test, and what several do (notes of Laaber
-// and of our own in docs/statistics.md): ten runs a session, sessions that differ
-// by 0.5, 1 and 2 times what runs do, nothing changed, a two-sided question at 5 %.
+// What one stored session does to any test, and what several do: ten runs a
+// session, sessions that differ by 0.5, 1 and 2 times what runs do, nothing changed,
+// a two-sided question at 5 %.
 func TestOneSessionAndMany(t *testing.T) {
 	rounds := sized(1000, 300)
 	noAllowance := func(p *Policy) { p.Allowance = nil }

@@ -73,6 +73,17 @@ func (f *facts) historyLines() []string {
 	return lines
 }
 
+// since is the anchor's name where a comparison is against it, else "".
+func (f *facts) since(c *verdict.Comparison) string {
+	if c == nil || c.Against != verdict.AgainstAnchor {
+		return ""
+	}
+	if f.v.Baseline == nil || f.v.Baseline.Anchor == nil {
+		return verdict.AgainstAnchor
+	}
+	return f.v.Baseline.Anchor.Name
+}
+
 func (f *facts) anchorText(a *verdict.Anchor) string {
 	if len(a.Sessions) == 0 {
 		return fmt.Sprintf("anchor %s: missing: %s", a.Name, a.Why)

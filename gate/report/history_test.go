@@ -73,3 +73,26 @@ func TestHistoryIsBoundedText(t *testing.T) {
 		}
 	}
 }
+
+// A creep stands beside the finding of the newest sessions and is told apart.
+func TestCreepIsToldApart(t *testing.T) {
+	v := cleanPass()
+	stored(v, 7)
+	v.Baseline.Anchor = &verdict.Anchor{Name: "v1.4.0", Commit: v.Baseline.Sessions[6].Commit, Sessions: v.Baseline.Sessions[6:]}
+	f := relative(v, 0, 1, verdict.Fail, 0.8, 1.09, 0.01)
+	f.Gated, f.Reasons = false, []string{"creep"}
+	v.Comparisons[*f.Comparison].Against = verdict.AgainstAnchor
+	var page, cases bytes.Buffer
+	if err := Markdown(&page, v, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := JUnit(&cases, v, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(page.String(), "of v1.4.0") || !strings.Contains(page.String(), "creep since v1.4.0: no single step was beyond the budget") {
+		t.Errorf("page:\n%s", page.String())
+	}
+	if strings.Count(cases.String(), " since v1.4.0\"") != 1 {
+		t.Errorf("cases:\n%s", cases.String())
+	}
+}

@@ -43,6 +43,10 @@ func (f *facts) findingRow(i int) row {
 		if v, ok := strings.CutPrefix(c.Against, "variant:"); ok {
 			r.reference += " of " + v
 		}
+		if name := f.since(c); name != "" {
+			r.reference += " of " + name
+			r.why = "creep since " + name + ": " + r.why
+		}
 	} else if x.Value != nil {
 		r.current = f.value(x.Metric, *x.Value)
 	}
