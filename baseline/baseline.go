@@ -19,6 +19,7 @@ type Policy struct {
 	Sessions    int     // at most so many, newest first; of a sharded suite, of each shard
 	MinSessions int     // from how many on the spread between sessions is used
 	MaxAge      float64 // s before the current session's start; 0: any age
+	Anchor      string  // tag or commit whose sessions are kept aside; "": none
 }
 
 // Where stored sessions come from.
@@ -47,6 +48,7 @@ type Baseline struct {
 	Reason   string // of None and Failed
 	Origin   string // in words: "folder .perfweir/baseline/codec"
 	Sessions []Stored
+	Anchor   *Anchored // nil: none was asked for
 	Rejected []Rejected
 	Warnings []string // what a reader of the verdict should know, such as that it gets old
 	// Newest is when the newest session started that fits, were it not too old;

@@ -23,6 +23,7 @@ type Want struct {
 	AnyMachine bool
 	StartedAt  time.Time       // ages are counted from here, never from the clock
 	Sessions   map[string]bool // ids of the current document: never its own baseline
+	Anchor     string          // full hash of Policy.Anchor; "" where nobody could tell
 }
 
 // Select chooses sessions for a policy: of this suite, of this machine, whole,
@@ -37,11 +38,10 @@ func Select(p Policy, w Want, origin string, candidates []Candidate) *Baseline {
 	for _, c := range candidates {
 		sorting.sort(c)
 	}
-	taken := sorting.taken
-	slices.SortStableFunc(taken, func(x, y Stored) int {
-		return cmp.Or(y.Session().StartedAt.Compare(x.Session().StartedAt), strings.Compare(y.Session().ID, x.Session().ID))
-	})
-	b.Sessions = b.keepNewest(b.dropDuplicates(taken), p.Sessions)
+	taken := b.dropDuplicates(newestFirst(sorting.taken))
+	old := b.dropDuplicates(newestFirst(sorting.old))
+	b.Anchor = anchored(p, w, newestFirst(slices.Concat(taken, old)), sorting.elsewhere)
+	b.Sessions = b.keepNewest(taken, p.Sessions)
 	if len(b.Sessions) == 0 {
 		b.State, b.Reason = sorting.none(len(candidates))
 		return b
@@ -52,14 +52,24 @@ func Select(p Policy, w Want, origin string, candidates []Candidate) *Baseline {
 	return b
 }
 
+// newestFirst sorts by start.
+func newestFirst(sessions []Stored) []Stored {
+	slices.SortStableFunc(sessions, func(x, y Stored) int {
+		return cmp.Or(y.Session().StartedAt.Compare(x.Session().StartedAt), strings.Compare(y.Session().ID, x.Session().ID))
+	})
+	return sessions
+}
+
 // sorting is candidates being taken or rejected, one by one.
 type sorting struct {
 	policy       Policy
 	want         Want
 	baseline     *Baseline
 	taken        []Stored
-	stored       int // sessions that could be read
-	otherMachine int // of those, of another machine
+	old          []Stored // of the anchor, too old for the others
+	elsewhere    bool     // the anchor has sessions of another machine
+	stored       int      // sessions that could be read
+	otherMachine int      // of those, of another machine
 	refreshes    []refresh
 }
 
@@ -84,13 +94,17 @@ func (so *sorting) sort(c Candidate) {
 		so.refreshed(c.Refresh, fit)
 		if fit == otherMachine {
 			so.otherMachine++
+			so.elsewhere = so.elsewhere || isOf(s, so.want.Anchor)
 		}
 		if start := s.Session().StartedAt; (fit == fits || fit == tooOld) && start.After(so.baseline.Newest) {
 			so.baseline.Newest = start
 		}
-		if fit == fits {
+		switch {
+		case fit == fits:
 			so.taken = append(so.taken, s)
-		} else {
+		case fit == tooOld && isOf(s, so.want.Anchor):
+			so.old = append(so.old, s)
+		default:
 			so.baseline.reject(s.label(), why)
 		}
 	}
@@ -178,6 +192,9 @@ func (b *Baseline) keepNewest(sorted []Stored, most int) []Stored {
 	for _, s := range sorted {
 		shard := s.Doc.Plan.Shard
 		if kept[shard] == most {
+			if b.isAnchor(s) {
+				continue
+			}
 			b.reject(s.label(), fmt.Sprintf("older than the %d newest", most))
 			continue
 		}

@@ -18,6 +18,8 @@ const (
 	doubtBlocksDropped  = "blocks_dropped"  // blocks in which one side is missing
 	doubtSessionsDiffer = "sessions_differ" // an exact metric that differs between stored sessions
 	doubtWithinProcess  = "within_process"  // one process repeated: advisory
+	doubtPoolCut        = "pool_cut"        // sessions before a step are left out
+	doubtOddSession     = "odd_session"     // a stored session unlike the others is left out
 )
 
 // contrast is two sets of measurements of one metric held against each other,
@@ -33,19 +35,15 @@ type contrast struct {
 	// median of the current one(s), and how many current ones there are.
 	logReference, logCurrent float64
 	currentSessions          int
+	stored                   storedSessions
 	spread                   *spread // filled once all cells of the metric are known
+	// alone is the median of the newest stored session where it is left out for
+	// being unlike the others.
+	alone *float64
 	// class is the metric's, or noisy where an exact metric varied.
 	class        result.Class
 	samePrograms bool
 	doubts       []string
-}
-
-// spread is how much one session differs from the next, on the log scale,
-// pooled over all cells of a metric.
-type spread struct {
-	groups [][]float64
-	s      float64
-	df     int
 }
 
 // newContrast chooses the design. Exact values are compared as they are; a
@@ -81,6 +79,17 @@ func newContrast(def result.Metric, against string, s *sample, cur []point, minS
 	return c
 }
 
+// noteHistory says which stored sessions are not behind the reference.
+func (c *contrast) noteHistory(h *history) {
+	c.alone = h.alone
+	if len(h.cuts) > 0 {
+		c.doubts = append(c.doubts, doubtPoolCut)
+	}
+	if len(h.odd) > 0 {
+		c.doubts = append(c.doubts, doubtOddSession)
+	}
+}
+
 // pairWith joins both sides by session and block. A block in which one side is
 // missing is dropped whole and counted as a doubt.
 func (c *contrast) pairWith(reference, cur []point) {
@@ -106,10 +115,7 @@ func (c *contrast) bySessions(s *sample, cur []point) {
 	if !allPositive(c.x) || !allPositive(c.y) {
 		return
 	}
-	logs := make([]float64, len(s.ends))
-	for i := range s.ends {
-		logs[i] = math.Log(median(s.session(i)))
-	}
+	c.stored = newStoredSessions(s, c.y)
 	var current []float64
 	for from, i := 0, 1; i <= len(cur); i++ { // points come session by session
 		if i == len(cur) || cur[i].session != cur[from].session {
@@ -118,8 +124,7 @@ func (c *contrast) bySessions(s *sample, cur []point) {
 		}
 	}
 	c.design = verdict.Sessions
-	c.logReference, c.logCurrent, c.currentSessions = mean(logs), mean(current), len(current)
-	c.spread = &spread{groups: [][]float64{logs}}
+	c.logReference, c.logCurrent, c.currentSessions = mean(c.stored.logs), mean(current), len(current)
 }
 
 // asExact reports whether exact values can be compared as they are: each side is
@@ -236,7 +241,7 @@ func (c *contrast) documentSessions(d *verdict.Comparison, t *stats.Tables, leve
 	r := math.Exp(c.logCurrent - c.logReference)
 	d.Ratio = &r
 	d.Shift = d.Current - d.Reference
-	lo, hi, err := t.PredictionBounds(c.logCurrent-c.logReference, c.spread.s, c.spread.df, c.sessions, c.currentSessions, level)
+	lo, hi, err := t.PredictionBounds(c.logCurrent-c.logReference, c.spread.sd, c.spread.df, c.sessions, c.currentSessions, level)
 	if err != nil {
 		return
 	}
@@ -259,28 +264,6 @@ func ratioOf(y, x float64) *float64 {
 	r := y / x
 	return &r
 }
-
-// pool joins the spreads of all cells of a metric into one and shares it: three
-// sessions of one cell tell next to nothing about their spread, three sessions
-// of fifty cells tell a lot. It is never below what the metric can resolve.
-func pool(members []*contrast) {
-	var groups [][]float64
-	for _, c := range members {
-		groups = append(groups, c.spread.groups...)
-	}
-	s, df, err := stats.PooledSpread(groups)
-	if err != nil {
-		s, df = 0, 1
-	}
-	for _, c := range members {
-		floor := c.def.Step / math.Exp(c.logReference)
-		c.spread = &spread{s: max(s, floor, minSpread), df: df}
-	}
-}
-
-// minSpread keeps sessions that agreed to the last digit from making every
-// later difference certain: 0.1 % is what an idle machine still moves.
-const minSpread = 0.001
 
 func median(x []float64) float64 {
 	m, err := stats.Median(x)

@@ -28,7 +28,9 @@ type Input struct {
 	Policy  Policy
 	// Base is what the comparison commit's suite file says; nil: that of Current
 	// decides alone.
-	Base     *Rules
+	Base *Rules
+	// Cuts are levels of stored sessions that were left on purpose.
+	Cuts     []Cut
 	JudgedBy string // whose rules decide where Base is nil: "working file"
 	// Command reproduces a cell; the cell's quoted name is appended.
 	Command string
@@ -169,13 +171,20 @@ func baselineDocument(b *baseline.Baseline) *verdict.Baseline {
 	if b == nil {
 		return nil
 	}
-	d := &verdict.Baseline{State: b.State, Reason: b.Reason, Origin: b.Origin}
-	for _, s := range b.Sessions {
-		d.Sessions = append(d.Sessions, verdict.BaselineSession{
-			Session: *s.Session(), Commit: s.Doc.Builds[result.BuildHead].Commit, File: s.File})
+	d := &verdict.Baseline{State: b.State, Reason: b.Reason, Origin: b.Origin, Sessions: baselineSessions(b.Sessions)}
+	if a := b.Anchor; a != nil {
+		d.Anchor = &verdict.Anchor{Name: a.Name, Commit: a.Commit, Sessions: baselineSessions(a.Sessions), Why: a.Why}
 	}
 	for _, r := range b.Rejected {
 		d.Rejected = append(d.Rejected, verdict.Rejected(r))
 	}
 	return d
+}
+
+func baselineSessions(stored []baseline.Stored) []verdict.BaselineSession {
+	var out []verdict.BaselineSession
+	for _, s := range stored {
+		out = append(out, verdict.BaselineSession{Session: *s.Session(), Commit: s.Doc.Builds[result.BuildHead].Commit, File: s.File})
+	}
+	return out
 }

@@ -95,6 +95,9 @@ func (e *evaluation) relativeMessage(t *test, f *verdict.Finding, cmp *verdict.C
 	case f.Outcome == verdict.NotComparable:
 		return e.missingMessage(f, "the reference is zero, and no share of zero can be told")
 	}
+	if t.contrast.against == verdict.AgainstAnchor {
+		return e.creepMessage(t, f, cmp)
+	}
 	u := unitOf(t.contrast.def)
 	ref, cur := unit.FormatPair(cmp.Reference, cmp.Current, u)
 	s := fmt.Sprintf("%s %s -> %s", label(f), ref, cur)
@@ -106,6 +109,8 @@ func (e *evaluation) relativeMessage(t *test, f *verdict.Finding, cmp *verdict.C
 		s += " against " + strings.TrimPrefix(a, budget.AgainstVariant)
 	}
 	switch {
+	case t.reason == reasonNewestAlone:
+		s += ": beyond it, but not beyond the newest stored session, which is unlike those before it: one more session tells"
 	case f.Grade == verdict.Suspect:
 		s += ": looks beyond it, not proven" + adviceText(f)
 	case f.Grade == verdict.Unproven:

@@ -61,7 +61,7 @@ const (
 // document computes the outcome of every cell and of the whole.
 func (e *evaluation) document() {
 	d := e.out
-	d.Counts = verdict.Counts{Findings: map[verdict.Outcome]int{}, Cells: map[verdict.Outcome]int{}}
+	d.Counts.Findings, d.Counts.Cells = map[verdict.Outcome]int{}, map[verdict.Outcome]int{}
 	d.Outcome = verdict.Pass
 	for i := range d.Cells {
 		d.Cells[i].Outcome = verdict.Pass

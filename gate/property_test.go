@@ -49,8 +49,17 @@ func newRandomCase(r *rand.Rand) randomCase {
 		return d
 	}
 	rc := randomCase{cur: make("current", 0, []float64{1, 1, 1.05, 1.3, 2, 0.4}[r.IntN(6)])}
+	step := []float64{1, 1, 1.5, 0.6}[r.IntN(4)] // from some session on
+	at := r.IntN(8)
 	for s := range sessions {
-		rc.stored = append(rc.stored, make(fmt.Sprint("stored", s), s+1, 1+0.03*r.NormFloat64()))
+		level := 1 + 0.03*r.NormFloat64()
+		if s < at {
+			level *= step
+		}
+		if r.IntN(8) == 0 {
+			level *= 3 // an odd one
+		}
+		rc.stored = append(rc.stored, make(fmt.Sprint("stored", s), s+1, level))
 	}
 	limit := []float64{0, 0.02, 0.1, 0.25}[r.IntN(4)]
 	rc.budgets = []budget.Budget{

@@ -17,6 +17,7 @@ type references struct {
 	byID     map[result.ID]int // index into views
 	baseline *baseline.Baseline
 	stored   [][]storedCell // by current cell; newest session first
+	anchored [][]storedCell // likewise, of the anchor; nil without one
 	variants map[BenchmarkVariant]bool
 	// mixed says how the machines of the current sessions differ: no stored
 	// session can be of both. "" where they do not.
@@ -28,6 +29,7 @@ type storedCell struct {
 	view    *view
 	doc     *result.Document
 	session int // index into doc.Sessions
+	number  int // position among the baseline's sessions, newest first
 }
 
 // storedDocument is a stored document with its cells sorted out.
@@ -48,16 +50,30 @@ func newReferences(cur *result.Document, views []view, b *baseline.Baseline) *re
 	if b == nil {
 		return r
 	}
-	documents := sortOut(b.Sessions)
-	parallel(len(views), func(i int) {
-		ids := views[i].cell.IDs()
-		for _, s := range b.Sessions {
+	kept := b.Sessions
+	if b.Anchor != nil {
+		kept = slices.Concat(kept, b.Anchor.Sessions)
+	}
+	documents := sortOut(kept)
+	r.stored = r.matching(documents, b.Sessions)
+	if b.Anchor != nil && len(b.Anchor.Sessions) > 0 {
+		r.anchored = r.matching(documents, b.Anchor.Sessions)
+	}
+	return r
+}
+
+// matching finds each current cell in stored sessions.
+func (r *references) matching(documents map[*result.Document]*storedDocument, sessions []baseline.Stored) [][]storedCell {
+	out := make([][]storedCell, len(r.views))
+	parallel(len(r.views), func(i int) {
+		ids := r.views[i].cell.IDs()
+		for n, s := range sessions {
 			if v := documents[s.Doc].find(ids); v != nil {
-				r.stored[i] = append(r.stored[i], storedCell{v, s.Doc, s.Index})
+				out[i] = append(out[i], storedCell{v, s.Doc, s.Index, n})
 			}
 		}
 	})
-	return r
+	return out
 }
 
 // sortOut makes the views of all stored documents, each once however many of its
@@ -98,7 +114,12 @@ func (d *storedDocument) find(ids []result.ID) *view {
 type sample struct {
 	values  []float64 // of all stored sessions, the newest first
 	ends    []int     // where each session ends in values
+	numbers []int     // position of each session among the baseline's
 	variant []point   // of a variant
+	// redefined counts stored sessions that measured something else, and
+	// redefinition says what, where there are others.
+	redefined    int
+	redefinition string
 	// why there is nothing to compare with, when there is not.
 	outcome verdict.Outcome
 	reason  string
@@ -127,7 +148,11 @@ func (r *references) fromBaseline(cell int, col *result.Column) sample {
 	if why := r.incomparable(); why != "" {
 		return sample{outcome: verdict.NotComparable, reason: why}
 	}
-	stored := r.stored[cell]
+	return r.collect(cell, col, r.stored[cell])
+}
+
+// collect takes a column's values from stored sessions, as far as they may be compared.
+func (r *references) collect(cell int, col *result.Column, stored []storedCell) sample {
 	if len(stored) == 0 {
 		return sample{outcome: verdict.New, reason: "the baseline has no such cell"}
 	}
@@ -136,6 +161,7 @@ func (r *references) fromBaseline(cell int, col *result.Column) sample {
 	for _, s := range stored {
 		if s.view.cell.Digest != r.views[cell].cell.Digest {
 			why = first(why, "its definition changed: arguments, environment, input or readers are not what the baseline measured")
+			out.redefined++
 			continue
 		}
 		column := s.view.column(col.Metric, col.Phase, col.Part)
@@ -144,12 +170,14 @@ func (r *references) fromBaseline(cell int, col *result.Column) sample {
 		}
 		if diff := definitionDifference(r.current.Metrics[col.Metric], s.doc.Metrics[col.Metric]); diff != "" {
 			why = first(why, diff)
+			out.redefined++
 			continue
 		}
 		out.add(r.current, s, column, len(stored))
 	}
 	switch {
 	case len(out.ends) > 0:
+		out.redefinition = why
 	case why != "":
 		out.outcome, out.reason = verdict.NotComparable, why
 	default:
@@ -170,9 +198,9 @@ func (s *sample) add(current *result.Document, from storedCell, col *result.Colu
 	}
 	if len(s.ends) == 0 {
 		s.samePrograms = SamePrograms(current.Builds[result.BuildHead], from.doc.Builds[result.BuildHead])
-		s.ends = make([]int, 0, sessions)
+		s.ends, s.numbers = make([]int, 0, sessions), make([]int, 0, sessions)
 	}
-	s.ends = append(s.ends, len(s.values))
+	s.ends, s.numbers = append(s.ends, len(s.values)), append(s.numbers, from.number)
 	s.withinProcess = s.withinProcess || from.doc.Sessions[from.session].Replicates == result.ReplicatesWithinProcess
 }
 

@@ -21,7 +21,11 @@ type job struct {
 	budgets []int
 	// redefined says why budgets of the comparison commit have no meaning here.
 	redefined string
-	advisory  bool      // one process repeated its numbers: shown, never gated
+	class     result.Class
+	current   []point // clean values of now; nil when there is nothing to compare
+	sample    sample  // and the reference
+	history   history
+	advisory  bool      // shown, never gated: one process repeated its numbers, or a creep
 	contrast  *contrast // nil when there is nothing to compare: then outcome and reason say why
 	outcome   verdict.Outcome
 	reason    string
@@ -33,14 +37,20 @@ type job struct {
 // jobs that own their slots, so the order of the result never depends on timing.
 func (e *evaluation) relative() {
 	jobs := e.jobs()
+	parallel(len(jobs), func(i int) { e.collect(&jobs[i]) })
+	e.sift(jobs)
 	parallel(len(jobs), func(i int) { e.prepare(&jobs[i]) })
 	e.poolSpreads(jobs)
 	parallel(len(jobs), func(i int) { jobs[i].run(e.tables, e.level) })
+	creeps := e.creeps(jobs)
 	e.out.Comparisons = slices.Grow(e.out.Comparisons, len(jobs))
 	e.out.Findings = slices.Grow(e.out.Findings, len(jobs))
 	e.tests = slices.Grow(e.tests, len(jobs))
 	for i := range jobs {
 		e.record(&jobs[i])
+		if creeps[i] != nil {
+			e.record(creeps[i])
+		}
 	}
 }
 
@@ -96,9 +106,9 @@ func (e *evaluation) ownReference(c budget.Choice, i int) bool {
 	return c.Base == budget.None || !e.base.cells[BenchmarkVariant{r.benchmark, variant}]
 }
 
-// prepare finds the job's reference and chooses its design. What was not
-// measured now is said first: without a reference it is no better.
-func (e *evaluation) prepare(j *job) {
+// collect finds both sides of a job. What was not measured now is said first:
+// without a reference it is no better.
+func (e *evaluation) collect(j *job) {
 	v := &e.views[j.cell]
 	def := e.in.Current.Metrics[j.column.Metric]
 	cur := v.points(j.column)
@@ -123,7 +133,19 @@ func (e *evaluation) prepare(j *job) {
 		j.outcome, j.reason = s.outcome, s.reason
 		return
 	}
-	j.contrast = newContrast(def, j.against, &s, cur, e.in.Policy.MinSessions)
+	j.class, j.current, j.sample = def.Class, cur, s
+}
+
+// prepare chooses the design of a job that has two sides.
+func (e *evaluation) prepare(j *job) {
+	if j.current == nil {
+		return
+	}
+	def, s := e.in.Current.Metrics[j.column.Metric], &j.sample
+	// Odd sessions count here: that they are left out makes the others no fewer.
+	least := max(min(e.in.Policy.MinSessions, leastHistory), e.in.Policy.MinSessions-len(j.history.odd))
+	j.contrast = newContrast(def, j.against, s, j.current, least)
+	j.contrast.noteHistory(&j.history)
 	if j.advisory = e.withinProcess || s.withinProcess; j.advisory {
 		j.contrast.doubts = append(j.contrast.doubts, doubtWithinProcess)
 	}
@@ -157,25 +179,6 @@ func (v *view) noData(c *result.Column) (verdict.Outcome, string) {
 		return verdict.NoData, "nothing was measured: " + why
 	}
 	return verdict.NoData, "nothing was measured"
-}
-
-// poolSpreads shares the spread between sessions over all cells of a metric.
-func (e *evaluation) poolSpreads(jobs []job) {
-	type key struct{ metric, phase string }
-	members := map[key][]*contrast{}
-	var order []key
-	for i := range jobs {
-		if c := jobs[i].contrast; c != nil && c.spread != nil {
-			k := key{jobs[i].column.Metric, jobs[i].column.Phase}
-			if members[k] == nil {
-				order = append(order, k)
-			}
-			members[k] = append(members[k], c)
-		}
-	}
-	for _, k := range order {
-		pool(members[k])
-	}
 }
 
 func (j *job) run(t *stats.Tables, level float64) {

@@ -142,7 +142,7 @@ func (e *evaluation) advise(t *test, f *verdict.Finding, cmp *verdict.Comparison
 		s.Repeats = repeatsFor(sd, t.distance(), e.level, len(c.pairs), stats.RepeatsPaired, stats.SmallestNPaired(need))
 		shift, ok = stats.SmallestShiftPaired(sd, len(c.pairs), need)
 	case verdict.Sessions:
-		shift, ok = e.tables.SmallestShiftSessions(c.spread.s, c.spread.df, c.sessions, c.currentSessions, need)
+		shift, ok = e.tables.SmallestShiftSessions(c.spread.sd, c.spread.df, c.sessions, c.currentSessions, need)
 	default:
 		if c.sessions < e.in.Policy.MinSessions {
 			s.Sessions = e.in.Policy.MinSessions

@@ -54,6 +54,7 @@ func (t *test) run(tables *stats.Tables) {
 	default:
 		t.unpaired(tables)
 	}
+	t.waitForNewest()
 	if t.hasP && !(finite(t.pFail) && finite(t.pPass)) {
 		t.hasP = false
 	}
@@ -246,7 +247,7 @@ func (t *test) bySessions() {
 	}
 	limit := math.Log(allowed) - c.logReference
 	excess := t.dir * (c.logCurrent - c.logReference - limit)
-	p, err := stats.PredictionP(excess, 0, c.spread.s, c.spread.df, c.sessions, c.currentSessions)
+	p, err := stats.PredictionP(excess, 0, c.spread.sd, c.spread.df, c.sessions, c.currentSessions)
 	if err != nil {
 		return
 	}

@@ -22,6 +22,7 @@ type Query struct {
 	Repository   string // "owner/name"; may be empty
 	Workflow     string // file name of the workflow that leaves sessions: "nightly.yml"
 	Branch       string // that it ran on
+	HeadSHA      string // of that commit only; "": of all
 	// Want is what the current session needs; Want.Suite names the artifacts, and
 	// ages and expiry count from Want.StartedAt.
 	Want            baseline.Want
@@ -129,7 +130,7 @@ const maxListed = 100
 // it leaves before the next run is fetched.
 func (w *walk) run(ctx context.Context) {
 	seen := 0
-	for run, err := range w.gh.WorkflowRuns(ctx, RunsQuery{Workflow: w.q.Workflow, Branch: w.q.Branch}) {
+	for run, err := range w.gh.WorkflowRuns(ctx, RunsQuery{Workflow: w.q.Workflow, Branch: w.q.Branch, HeadSHA: w.q.HeadSHA}) {
 		if err != nil {
 			w.couldNotAsk(listError(w.q, err))
 			return

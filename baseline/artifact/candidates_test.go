@@ -341,3 +341,25 @@ func TestQueryIsChecked(t *testing.T) {
 		t.Errorf("%+v", found)
 	}
 }
+
+// An anchor's sessions are those of one commit, however many newer ones there are;
+// a server that does not look at the commit changes nothing.
+func TestOfOneCommit(t *testing.T) {
+	w := newWorld(t)
+	for i := range int64(30) {
+		w.good(100 - i)
+	}
+	w.q.HeadSHA, w.q.Comparison, w.q.Sessions = sha(75), "", 10
+	want := []string{"runs of nightly.yml on main page 1", "artifacts of 75 page 1", "archive 7500"}
+	found := w.find()
+	if diff := cmp.Diff(want, w.requests); diff != "" {
+		t.Error(diff)
+	}
+	if found.Fit != 1 || len(found.Candidates) != 1 {
+		t.Error(told(found))
+	}
+	other := goodRun(74)
+	if why := runPassport(&w.q, &other); !strings.HasPrefix(why, "of commit 004a004a004a, want 004b") {
+		t.Error(why)
+	}
+}

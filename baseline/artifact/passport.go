@@ -32,6 +32,8 @@ func runPassport(q *Query, run *WorkflowRun) string {
 		return fmt.Sprintf("of event %q, want one of %s", shorten(run.Event), strings.Join(events, ", "))
 	case run.HeadBranch != q.Branch:
 		return fmt.Sprintf("of branch %q, want %q", shorten(run.HeadBranch), q.Branch)
+	case q.HeadSHA != "" && run.HeadSHA != q.HeadSHA:
+		return fmt.Sprintf("of commit %s, want %s", short(run.HeadSHA), short(q.HeadSHA))
 	case !isWorkflow(run.Path, q.Repository, q.Workflow):
 		return fmt.Sprintf("of workflow %q, want %q", shorten(run.Path), q.Workflow)
 	case hasNotBegun(run):

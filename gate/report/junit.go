@@ -156,8 +156,11 @@ func (f *facts) junitCell(i int) junitCase {
 func (f *facts) junitFinding(i int, class string) junitCase {
 	x := &f.v.Findings[i]
 	b := f.budget(x.Budget)
-	name := xmlLine(f.cell(x.Cell).Name, maxName) + " " +
-		xmlLine(metricText(x.Metric, x.Phase, x.Part)+" ("+f.budgetText(b)+")", maxName)
+	what := metricText(x.Metric, x.Phase, x.Part) + " (" + f.budgetText(b) + ")"
+	if name := f.since(f.comparison(x)); name != "" {
+		what += " since " + name // a case of its own beside that of the newest sessions
+	}
+	name := xmlLine(f.cell(x.Cell).Name, maxName) + " " + xmlLine(what, maxName)
 	t := junit.Testcase{Name: name, Classname: class}
 	outcome := x.Outcome
 	if !f.v.Decides(x) && outcome != verdict.Quarantined {

@@ -72,7 +72,7 @@ func (f *facts) mdReproduce() string {
 // were not and why.
 func (f *facts) mdBaseline() string {
 	b := f.v.Baseline
-	if b == nil || len(b.Sessions)+len(b.Rejected) == 0 {
+	if b == nil || len(b.Sessions)+len(b.Rejected) == 0 && b.Anchor == nil {
 		return ""
 	}
 	var t strings.Builder
@@ -89,6 +89,13 @@ func (f *facts) mdBaseline() string {
 			t.WriteString(rowText([]string{mdCode(r.Candidate), mdText(r.Why)}))
 		}
 		t.WriteString(more(len(b.Rejected)-mostCandidates, "candidates"))
+	}
+	if lines := f.historyLines(); len(lines) > 0 {
+		t.WriteString("\n")
+		for _, l := range lines[:min(mostHistory, len(lines))] {
+			t.WriteString("- " + mdText(l) + "\n")
+		}
+		t.WriteString(more(len(lines)-mostHistory, "lines"))
 	}
 	title := fmt.Sprintf("Baseline: %s, %d not taken", plural(len(b.Sessions), "session"), len(b.Rejected))
 	return fold(title, t.String())

@@ -43,6 +43,10 @@ func (f *facts) findingRow(i int) row {
 		if v, ok := strings.CutPrefix(c.Against, "variant:"); ok {
 			r.reference += " of " + v
 		}
+		if name := f.since(c); name != "" {
+			r.reference += " of " + name
+			r.why = "creep since " + name + ": " + r.why
+		}
 	} else if x.Value != nil {
 		r.current = f.value(x.Metric, *x.Value)
 	}
@@ -213,6 +217,14 @@ func wordOf(code string) string {
 		return "differs between stored sessions"
 	case "within_process":
 		return "repeated within one process, advisory"
+	case "pool_cut":
+		return "older stored sessions are left out: a step, or another definition"
+	case "odd_session":
+		return "a stored session unlike the others is left out"
+	case "newest_session_alone":
+		return "no worse than the newest stored session, which is unlike those before: one more session tells"
+	case "creep":
+		return "no single step was beyond the budget"
 	case "each_run":
 		return "one run is enough"
 	}

@@ -148,6 +148,15 @@ func (t *screen) indented(s string) {
 func (t *screen) foot(opts Options) {
 	fmt.Fprintln(t.w)
 	t.line("", "baseline: "+clip(sentence(t.baseline()), maxSentence), "  ")
+	if t.v.Baseline != nil {
+		lines := t.historyLines()
+		for _, l := range lines[:min(mostHistoryTerminal, len(lines))] {
+			t.indented(l)
+		}
+		if n := len(lines) - mostHistoryTerminal; n > 0 {
+			t.indented(fmt.Sprintf("and %d more in the report", n))
+		}
+	}
 	if parts := t.environment(); len(parts) > 0 {
 		for i := range parts {
 			parts[i] = clip(sentence(parts[i]), maxName)

@@ -194,7 +194,7 @@ func (f *facts) baseline() string {
 	if n := len(b.Sessions); n > 0 {
 		text += ", the newest " + f.newest()
 	}
-	return text + rejectedText(b) + f.allowance()
+	return text + rejectedText(b) + f.historyText() + f.allowance()
 }
 
 func rejectedText(b *verdict.Baseline) string {

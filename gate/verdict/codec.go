@@ -103,7 +103,27 @@ func check(d *Document) error {
 			return fmt.Errorf("finding %d: %w", i, err)
 		}
 	}
+	if err := checkHistory(d); err != nil {
+		return err
+	}
 	return checkBudgets(d.Budgets)
+}
+
+func checkHistory(d *Document) error {
+	if d.Baseline == nil {
+		return nil
+	}
+	for i := range d.Baseline.Cuts {
+		if err := within("cell", d.Baseline.Cuts[i].Cell, len(d.Cells)); err != nil {
+			return fmt.Errorf("baseline: cut %d: %w", i, err)
+		}
+	}
+	for i := range d.Baseline.Odd {
+		if err := within("cell", d.Baseline.Odd[i].Cell, len(d.Cells)); err != nil {
+			return fmt.Errorf("baseline: odd session %d: %w", i, err)
+		}
+	}
+	return nil
 }
 
 func checkFinding(d *Document, f *Finding) error {

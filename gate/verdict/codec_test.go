@@ -143,6 +143,8 @@ func TestCodecRefuses(t *testing.T) {
 		cell + `"findings":[{"outcome":"pass","cell":1}]}`:       `finding 0: cell 1 of 1`,
 		cell + `"findings":[{"outcome":"pass"}]}`:                `finding 0: budget 0 of 0`,
 		cell + `"comparisons":[{"cell":7}]}`:                     `comparison 0: cell 7 of 1`,
+		cell + `"baseline":{"state":"ok","cuts":[{"cell":1}]}}`:  `baseline: cut 0: cell 1 of 1`,
+		cell + `"baseline":{"state":"ok","odd":[{"cell":-1}]}}`:  `baseline: odd session 0: cell -1 of 1`,
 		cell + `"findings":[]} {}`:                               `after top-level value`,
 		cell + `"findings":[`:                                    `unexpected end`,
 	} {

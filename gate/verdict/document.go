@@ -126,6 +126,53 @@ type Baseline struct {
 	Origin   string            `json:"origin,omitempty"` // "folder .perfweir/baseline/codec"
 	Sessions []BaselineSession `json:"sessions,omitempty"`
 	Rejected []Rejected        `json:"rejected,omitempty"`
+	Anchor   *Anchor           `json:"anchor,omitempty"` // nil: the suite asks for none
+	Cuts     []Cut             `json:"cuts,omitempty"`   // levels that are not compared with any more
+	Odd      []Odd             `json:"odd,omitempty"`    // sessions that are left out of single columns
+}
+
+// Anchor is a fixed commit whose stored sessions are kept aside: a creep since then
+// is told, though each step was inside its budget.
+type Anchor struct {
+	Name     string            `json:"name"` // as the suite file has it: "v1.4.0"
+	Commit   string            `json:"commit,omitempty"`
+	Sessions []BaselineSession `json:"sessions,omitempty"` // newest first; none: Why
+	Why      string            `json:"why,omitempty"`
+}
+
+// MaxCuts bounds Baseline.Cuts and Baseline.Odd; Counts has how many there are.
+const MaxCuts = 100
+
+// Kinds of a Cut.
+const (
+	CutStep       = "step"       // the sessions themselves show it
+	CutAccepted   = "accepted"   // the suite file says so
+	CutDefinition = "definition" // they measured something else
+)
+
+// Cut is a column whose older stored sessions are of another level than its newer
+// ones: only those from Session on are compared with.
+type Cut struct {
+	Cell    int     `json:"cell"`
+	Metric  string  `json:"metric"`
+	Phase   string  `json:"phase,omitempty"`
+	Part    string  `json:"part,omitempty"`
+	Kind    string  `json:"kind"`
+	Why     string  `json:"why,omitempty"`
+	Session string  `json:"session"`         // id of the first session of the level that is used
+	Left    int     `json:"left"`            // sessions before it
+	Ratio   float64 `json:"ratio,omitempty"` // this level / the one before
+}
+
+// Odd is a column's value in one stored session that is unlike those of the others
+// of its level, and left out.
+type Odd struct {
+	Cell    int     `json:"cell"`
+	Metric  string  `json:"metric"`
+	Phase   string  `json:"phase,omitempty"`
+	Part    string  `json:"part,omitempty"`
+	Session string  `json:"session"`
+	Ratio   float64 `json:"ratio"` // to the median of the others
 }
 
 // BaselineSession is a stored session that was compared with.
@@ -149,6 +196,8 @@ type Counts struct {
 	SeenRuns    int             `json:"seen_runs"`
 	Unproven    int             `json:"unproven"`
 	Loosened    int             `json:"loosened,omitempty"` // all of them: Document.Loosened is bounded
+	Cuts        int             `json:"cuts,omitempty"`     // all of them: Baseline.Cuts is bounded
+	Odd         int             `json:"odd,omitempty"`      // likewise
 	// SmallestEffect is the largest of the unproven findings' smallest effects:
 	// any change above it would have been seen everywhere. 0: none unproven, or
 	// one of them has too few runs to see any change.
@@ -190,6 +239,10 @@ type Cell struct {
 	Stop    string             `json:"stop,omitempty"` // decided, max_looks, futility, time_cap, invalid
 }
 
+// AgainstAnchor is the reference of a comparison that tells a creep. No budget
+// asks for it.
+const AgainstAnchor = "anchor"
+
 // Designs of a comparison.
 const (
 	Unpaired = "unpaired" // exact rank-sum bounds against stored runs
@@ -206,7 +259,7 @@ type Comparison struct {
 	Metric        string      `json:"metric"`
 	Phase         string      `json:"phase,omitempty"`
 	Part          string      `json:"part,omitempty"`
-	Against       string      `json:"against"` // "baseline" or "variant:NAME"
+	Against       string      `json:"against"` // "baseline", "variant:NAME" or "anchor"
 	Design        string      `json:"design"`
 	N             [2]int      `json:"n"`                        // runs (blocks when paired): current, reference
 	Sessions      int         `json:"sessions,omitempty"`       // stored sessions behind the reference

@@ -200,7 +200,7 @@ type baselineFile struct {
 	Sessions    integer  `key:"sessions" min:"1" max:"100" doc:"Use at most so many sessions, newest first. The default is 10."`
 	MinSessions integer  `key:"min_sessions" min:"2" max:"100" doc:"From so many sessions on the spread between them is used. The default is 5."`
 	MaxAge      duration `key:"max_age" positive:"true" doc:"Oldest session that is used. The default is any age."`
-	Anchor      later    `key:"anchor"`
+	Anchor      str      `key:"anchor" doc:"A tag or commit. The stored sessions of that commit are kept aside, and a creep since then is told that no single step shows."`
 }
 
 type samplingFile struct {

@@ -21,6 +21,7 @@ func (c *checker) baseline() baseline.Policy {
 		Sessions:    orDefault(b.Sessions.given(), b.Sessions.n, defaultSessions),
 		MinSessions: orDefault(b.MinSessions.given(), b.MinSessions.n, defaultMinSessions),
 		MaxAge:      b.MaxAge.s,
+		Anchor:      c.anchor(&b.Anchor),
 	}
 	if b.MinSessions.usable() && p.MinSessions > p.Sessions {
 		c.problem(b.MinSessions.mark, fmt.Sprintf("min_sessions is %d, but at most %d sessions are used", p.MinSessions, p.Sessions), "raise sessions or lower min_sessions")
@@ -87,4 +88,17 @@ func (c *checker) branch(s *str) string {
 		return ""
 	}
 	return name
+}
+
+// anchor checks the name of a tag or commit. One that moves (a branch) is no anchor,
+// but only git knows which those are.
+func (c *checker) anchor(s *str) string {
+	if !s.usable() || !c.name(s, "anchor") {
+		return ""
+	}
+	if strings.ContainsAny(s.text, " ~^:?*[\\") || strings.Contains(s.text, "..") || strings.Contains(s.text, "@{") || strings.HasPrefix(s.text, "-") {
+		c.problem(s.mark, fmt.Sprintf("anchor %s is not the name of a tag or a commit", quote(s.text)), "write one tag or a full hash, for example v1.4.0")
+		return ""
+	}
+	return s.text
 }

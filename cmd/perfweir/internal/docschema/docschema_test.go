@@ -108,6 +108,14 @@ func randomVerdict(rnd *rand.Rand) *verdict.Document {
 	for i := range d.Comparisons {
 		d.Comparisons[i].Cell = rnd.IntN(len(d.Cells))
 	}
+	if b := d.Baseline; b != nil {
+		for i := range b.Cuts {
+			b.Cuts[i].Cell = rnd.IntN(len(d.Cells))
+		}
+		for i := range b.Odd {
+			b.Odd[i].Cell = rnd.IntN(len(d.Cells))
+		}
+	}
 	for i := range d.Findings {
 		f := &d.Findings[i]
 		f.Outcome, f.Cell, f.Budget = verdict.Pass, rnd.IntN(len(d.Cells)), rnd.IntN(len(d.Budgets))

@@ -92,7 +92,7 @@ func (s Shell) ciAtDesk(ctx context.Context, o Options) (*verdict.Document, erro
 	}
 	defer out.close()
 	// Before the first command runs: what it compares with cannot be changed by it.
-	b := su.baseline(o, m.want())
+	b := su.baseline(ctx, o, m.want())
 	s.sayBaseline(b)
 	doc, err := s.alone(ctx, su, func() (*result.Document, error) { return s.measure(ctx, out, m) })
 	if err != nil {
@@ -177,7 +177,7 @@ func (s Shell) Gate(dir string, o Options) (*verdict.Document, error) {
 		if _, err := os.Stat(o.Baseline); err != nil {
 			return nil, fmt.Errorf("%w: --baseline: %w", ErrUsage, err)
 		}
-		b = su.baseline(o, want(doc))
+		b = su.baseline(context.Background(), o, want(doc))
 		s.sayBaseline(b)
 	}
 	return s.judgeAndTell(su.working(o.Config), out, doc, b)

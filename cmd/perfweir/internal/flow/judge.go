@@ -1,6 +1,8 @@
 package flow
 
 import (
+	"context"
+	"encoding/hex"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -9,6 +11,7 @@ import (
 	"github.com/perfweir/perfweir/baseline/localdir"
 	"github.com/perfweir/perfweir/collect/plan"
 	"github.com/perfweir/perfweir/collect/result"
+	"github.com/perfweir/perfweir/collect/worktree"
 	"github.com/perfweir/perfweir/gate"
 	"github.com/perfweir/perfweir/gate/budget"
 	"github.com/perfweir/perfweir/gate/stats"
@@ -33,7 +36,8 @@ func (su *suite) baselineFolder(o Options) string {
 }
 
 // baseline reads the stored sessions and chooses among them.
-func (su *suite) baseline(o Options, w baseline.Want) *baseline.Baseline {
+func (su *suite) baseline(ctx context.Context, o Options, w baseline.Want) *baseline.Baseline {
+	w.Anchor = su.anchorCommit(ctx, su.file.Baseline.Anchor)
 	dir := su.baselineFolder(o)
 	origin := "folder " + su.shown(dir)
 	candidates, err := localdir.Candidates(dir)
@@ -41,6 +45,20 @@ func (su *suite) baseline(o Options, w baseline.Want) *baseline.Baseline {
 		return &baseline.Baseline{State: baseline.Failed, Reason: err.Error(), Origin: origin}
 	}
 	return baseline.Select(su.file.Baseline, w, origin, candidates)
+}
+
+// anchorCommit is the full hash of a tag or commit, "" where git does not know it.
+func (su *suite) anchorCommit(ctx context.Context, anchor string) string {
+	if anchor == "" {
+		return ""
+	}
+	if c, err := worktree.ReadCommit(ctx, su.root, anchor); err == nil {
+		return c.ID
+	}
+	if id, err := hex.DecodeString(anchor); err == nil && (len(id) == 20 || len(id) == 32) {
+		return strings.ToLower(anchor) // of a commit that a shallow clone lacks
+	}
+	return ""
 }
 
 // shown is a path as it is told: relative to the suite's folder where it is below.

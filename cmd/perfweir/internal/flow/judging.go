@@ -66,6 +66,7 @@ func (p *prepared) selectBaseline(policy baseline.Policy, w baseline.Want) *base
 	if p.Baseline.Failed != "" {
 		return &baseline.Baseline{State: baseline.Failed, Reason: p.Baseline.Failed, Origin: p.Baseline.Origin}
 	}
+	w.Anchor = p.Anchor
 	b := baseline.Select(policy, w, p.Baseline.Origin, p.candidates)
 	b.Warnings = append(b.Warnings, p.Baseline.Warnings...)
 	return b

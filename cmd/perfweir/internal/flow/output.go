@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/perfweir/perfweir/baseline"
@@ -96,14 +97,18 @@ func decode[T any](path string, from func(io.Reader) (*T, error)) (*T, error) {
 // keepBaseline copies the documents that are compared with into the folder, so
 // that it can be judged again without the place they came from.
 func (o *output) keepBaseline(b *baseline.Baseline) error {
-	if len(b.Sessions) == 0 {
+	kept := b.Sessions
+	if b.Anchor != nil {
+		kept = slices.Concat(kept, b.Anchor.Sessions)
+	}
+	if len(kept) == 0 {
 		return nil
 	}
 	if err := os.MkdirAll(o.path(durable.Baseline), 0o755); err != nil {
 		return fmt.Errorf("keep the baseline: %w", err)
 	}
 	done := map[*result.Document]bool{}
-	for _, s := range b.Sessions {
+	for _, s := range kept {
 		if done[s.Doc] {
 			continue
 		}

@@ -46,6 +46,7 @@ type preparedFile struct {
 	Judged     judgedBy       `json:"judged"`
 	Head       judgedBy       `json:"head,omitzero"` // suite file of what was measured, where that is not checked out
 	Baseline   foundBaseline  `json:"baseline"`
+	Anchor     string         `json:"anchor,omitempty"` // full hash of the rules' baseline.anchor; empty: none, or unknown
 	CheckRun   int64          `json:"check_run,omitempty"`
 	Proceed    bool           `json:"proceed"` // false: there is nothing left to do
 	Why        string         `json:"why,omitempty"`

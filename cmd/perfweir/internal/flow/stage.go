@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/perfweir/perfweir/baseline"
 	"github.com/perfweir/perfweir/baseline/artifact"
 	"github.com/perfweir/perfweir/cmd/perfweir/internal/config"
+	"github.com/perfweir/perfweir/collect/result"
 	"github.com/perfweir/perfweir/collect/worktree"
 	"github.com/perfweir/perfweir/gate/publish"
 )
@@ -56,6 +58,7 @@ func (s Shell) prepare(ctx context.Context, su *suite, o Options, j *job) (*prep
 	if p.Judged.Why != "" {
 		s.warn("%s; the budgets of the change itself count", p.Judged.Why)
 	}
+	p.Anchor = su.anchorCommit(ctx, p.rulesPolicy(su).Anchor)
 	if !j.measures() || !j.judges() {
 		return p, nil // machines are known by their results; a later job judges
 	}
@@ -192,6 +195,34 @@ func (s Shell) findBaseline(ctx context.Context, su *suite, o Options, j *job, p
 	p.Baseline.Origin, p.Baseline.Warnings, p.candidates = found.Origin, found.Warnings, found.Candidates
 	if err != nil {
 		p.Baseline.Failed = err.Error()
+		return
+	}
+	s.findAnchor(ctx, j, p, policy, w, machine)
+}
+
+// findAnchor asks for the workflow runs of the anchor's commit where none of the
+// sessions that were found is of it: it may be far older than they are. It is only
+// told of, so that it could not be asked for is a warning.
+func (s Shell) findAnchor(ctx context.Context, j *job, p *prepared, policy baseline.Policy, w baseline.Want, machine string) {
+	known := slices.ContainsFunc(p.candidates, func(c baseline.Candidate) bool {
+		return c.Doc != nil && c.Doc.Builds[result.BuildHead].Commit == p.Anchor
+	})
+	if p.Anchor == "" || known || j.gh == nil {
+		return
+	}
+	for _, branch := range j.baselineBranches(policy, p.Branch) {
+		q := s.query(j, p, policy, w, machine)
+		q.Branch, q.HeadSHA, q.Comparison, q.MaxAge = branch, p.Anchor, "", 0
+		found, err := artifact.Candidates(ctx, j.gh, q)
+		if err != nil {
+			p.Baseline.Warnings = append(p.Baseline.Warnings, fmt.Sprintf("sessions of the anchor %s could not be asked for: %v", policy.Anchor, err))
+			return
+		}
+		found.Candidates = slices.DeleteFunc(found.Candidates, func(c baseline.Candidate) bool { return c.Doc == nil })
+		if len(found.Candidates) > 0 {
+			p.candidates = append(p.candidates, found.Candidates...)
+			return
+		}
 	}
 }
 
@@ -199,11 +230,7 @@ func (s Shell) findBaseline(ctx context.Context, su *suite, o Options, j *job, p
 // stacked pull request's base) is followed by the default branch, whose sessions
 // count where the comparison commit comes after them.
 func (s Shell) walk(ctx context.Context, j *job, p *prepared, policy baseline.Policy, w baseline.Want, machine string) (*artifact.Found, error) {
-	q := artifact.Query{RepositoryID: cmp.Or(j.event.RepositoryID, j.at.RepositoryID), Repository: j.at.Repository(), Workflow: policy.Workflow, Comparison: p.Comparison.Commit, ThisRun: p.Target.Run.ID,
-		Want: w, Machine: machine, Shard: p.shard, SameMachineOnly: policy.Machine == baseline.SameMachine, Sessions: policy.Sessions, MaxAge: policy.MaxAge}
-	if q.Workflow == "" {
-		q.Workflow = cmp.Or(p.Workflow, j.at.Workflow)
-	}
+	q := s.query(j, p, policy, w, machine)
 	branches := j.baselineBranches(policy, p.Branch)
 	q.Branch = branches[0]
 	if j.gh == nil {
@@ -221,6 +248,16 @@ func (s Shell) walk(ctx context.Context, j *job, p *prepared, policy baseline.Po
 		s.say("no session of branch %s: looking at %s", branch, branches[i+1])
 	}
 	return nil, errors.New("no branch to look at")
+}
+
+// query asks for sessions of any branch.
+func (s Shell) query(j *job, p *prepared, policy baseline.Policy, w baseline.Want, machine string) artifact.Query {
+	q := artifact.Query{RepositoryID: cmp.Or(j.event.RepositoryID, j.at.RepositoryID), Repository: j.at.Repository(), Workflow: policy.Workflow, Comparison: p.Comparison.Commit, ThisRun: p.Target.Run.ID,
+		Want: w, Machine: machine, Shard: p.shard, SameMachineOnly: policy.Machine == baseline.SameMachine, Sessions: policy.Sessions, MaxAge: policy.MaxAge}
+	if q.Workflow == "" {
+		q.Workflow = cmp.Or(p.Workflow, j.at.Workflow)
+	}
+	return q
 }
 
 // baselineBranches are the branches whose sessions may be compared with, in the

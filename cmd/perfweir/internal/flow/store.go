@@ -91,7 +91,7 @@ func (s Shell) candidates(ctx context.Context, o Options) (*suite, *baseline.Bas
 	}
 	session := s.session(o)
 	w := baseline.Want{Suite: su.file.Suite.Name, Host: session.Host, Machine: session.Machine, AnyMachine: o.AnyMachine, StartedAt: session.StartedAt}
-	b := su.baseline(o, w)
+	b := su.baseline(ctx, o, w)
 	if s.fromGitHub(su, o) {
 		b, err = s.asked(ctx, su, o, w, session.Machine)
 	}
@@ -132,6 +132,7 @@ func (s Shell) asked(ctx context.Context, su *suite, o Options, w baseline.Want,
 		}
 	}
 	o.Baseline = ""
+	p.Anchor = su.anchorCommit(ctx, su.file.Baseline.Anchor)
 	s.findBaseline(ctx, su, o, j, p, w, machine)
 	return p.selectBaseline(su.file.Baseline, w), nil
 }
@@ -191,6 +192,14 @@ func (s Shell) ListBaseline(ctx context.Context, o Options, w io.Writer) (old bo
 	for _, st := range b.Sessions {
 		commit := st.Doc.Builds[result.BuildHead].Commit
 		fmt.Fprintf(t, "taken\t%s\t%s\t%s\t%.12s\n", Visible(st.File), st.Session().StartedAt.Format("2006-01-02 15:04"), Visible(st.Session().Machine), Visible(commit))
+	}
+	if a := b.Anchor; a != nil {
+		for _, st := range a.Sessions {
+			fmt.Fprintf(t, "anchor\t%s\t%s\t%s\t%.12s\n", Visible(st.File), st.Session().StartedAt.Format("2006-01-02 15:04"), Visible(st.Session().Machine), Visible(a.Commit))
+		}
+		if a.Why != "" {
+			fmt.Fprintf(t, "anchor\t%s\t%s\n", Visible(a.Name), Visible("missing: "+a.Why))
+		}
 	}
 	for _, r := range b.Rejected {
 		fmt.Fprintf(t, "rejected\t%s\t%s\n", Visible(r.Candidate), Visible(r.Why))

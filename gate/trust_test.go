@@ -1,0 +1,177 @@
+package gate
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/perfweir/perfweir/collect/result"
+	"github.com/perfweir/perfweir/gate/budget"
+	"github.com/perfweir/perfweir/gate/verdict"
+)
+
+// machine draws sessions of unchanged programs. Each cell differs from session to
+// session by its own share of 1 to 12 % and within one by 3 to 20 % (log-uniform:
+// what compressors showed on a small virtual machine), and half of the variance
+// between sessions is the same for all cells.
+type machine struct {
+	cells, repeats int
+	between        [2]float64
+	within         [2]float64
+	shared         float64
+}
+
+func compressors(cells int) machine {
+	return machine{cells: cells, repeats: 10, between: [2]float64{.01, .12}, within: [2]float64{.03, .20}, shared: .5}
+}
+
+// history is k stored sessions, newest first, and a new one. Cell i of the new
+// session is factor(i) times slower.
+func (m machine) history(rng *rand.Rand, k int, factor func(cell int) float64) (cur *result.Document, old []*result.Document) {
+	type nature struct{ between, within float64 }
+	cells := make([]nature, m.cells)
+	logUniform := func(r [2]float64) float64 {
+		if r[0] == r[1] {
+			return r[0]
+		}
+		return r[0] * math.Pow(r[1]/r[0], rng.Float64())
+	}
+	for i := range cells {
+		cells[i] = nature{logUniform(m.between), logUniform(m.within)}
+	}
+	for s := range k + 1 {
+		d := doc(fmt.Sprintf("%03d", k-s), s)
+		state := rng.NormFloat64()
+		for i, c := range cells {
+			level := c.between * (math.Sqrt(m.shared)*state + math.Sqrt(1-m.shared)*rng.NormFloat64())
+			if s == 0 && factor != nil {
+				level += math.Log(factor(i))
+			}
+			values := make([]float64, m.repeats)
+			for j := range values {
+				values[j] = math.Exp(level + c.within*rng.NormFloat64())
+			}
+			cell(d, fmt.Sprint("c", i), "", column{"wall_time": values})
+		}
+		if s == 0 {
+			cur = d
+		} else {
+			old = append(old, d)
+		}
+	}
+	return cur, old
+}
+
+// shares are of rounds: any finding red, the first cell's red, and red or suspect.
+type shares struct{ red, first, told float64 }
+
+func (m machine) judge(t *testing.T, rng *rand.Rand, rounds, k int, factor float64, change func(*Policy), budgets ...budget.Budget) shares {
+	t.Helper()
+	var s shares
+	p := DefaultPolicy()
+	if change != nil {
+		change(&p)
+	}
+	for range rounds {
+		cur, old := m.history(rng, k, func(i int) float64 {
+			if i == 0 {
+				return factor
+			}
+			return 1
+		})
+		v, err := Evaluate(Input{Current: cur, Baseline: stored(old...), Budgets: budgets, Policy: p})
+		if err != nil {
+			t.Fatal(err)
+		}
+		red, first, told := false, false, false
+		for i := range v.Findings {
+			f := &v.Findings[i]
+			bad := f.Gated && f.Outcome == verdict.Fail
+			red = red || bad
+			if f.Cell == 0 {
+				first = first || bad
+				told = told || bad || f.Grade == verdict.Suspect
+			}
+		}
+		s.red, s.first, s.told = s.red+one(red), s.first+one(first), s.told+one(told)
+	}
+	n := float64(rounds)
+	return shares{s.red / n, s.first / n, s.told / n}
+}
+
+func one(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// What one stored session does to any test, and what several do: ten runs a
+// session, sessions that differ by 0.5, 1 and 2 times what runs do, nothing changed,
+// a two-sided question at 5 %.
+func TestOneSessionAndMany(t *testing.T) {
+	rounds := sized(1000, 300)
+	noAllowance := func(p *Policy) { p.Allowance = nil }
+	both := []budget.Budget{
+		{Metric: "wall_time", Kind: budget.MaxIncrease, Level: budget.Fail}, {Metric: "wall_time", Kind: budget.MaxDecrease, Level: budget.Fail},
+	}
+	for ratio, want := range map[float64]float64{.5: .25, 1: .51, 2: .73} {
+		m := machine{cells: 1, repeats: 10, between: [2]float64{.05 * ratio, .05 * ratio}, within: [2]float64{.05, .05}}
+		rng := rand.New(rand.NewPCG(11, 12))
+		slack := 3.5 * math.Sqrt(.25/float64(rounds))
+		if got := m.judge(t, rng, rounds, 1, 1, noAllowance, both...).red; math.Abs(got-want) > slack {
+			t.Errorf("sessions differ by %g times the runs, one stored: %.3f red, want about %.2f", ratio, got, want)
+		}
+		for _, k := range []int{5, 8} {
+			if got := m.judge(t, rng, rounds, k, 1, noAllowance, both...).red; got > .05+3.5*math.Sqrt(.05/float64(rounds)) || got < .02 {
+				t.Errorf("sessions differ by %g times the runs, %d stored: %.3f red, want about .05", ratio, k, got)
+			}
+		}
+		if got := m.judge(t, rng, rounds, 1, 1, nil, both...).red; got > want {
+			t.Errorf("one stored session with an allowance: %.3f red", got)
+		}
+	}
+}
+
+// 60 unchanged metrics on a noisy machine, under a budget that leaves no room and
+// under one of 10 %. Figures of longer runs are in docs/statistics.md.
+func TestUnchangedCommitsStayGreen(t *testing.T) {
+	rounds := sized(100, 50)
+	m := compressors(60)
+	for _, k := range []int{5, 10} {
+		rng := rand.New(rand.NewPCG(21, uint64(k)))
+		if got := m.judge(t, rng, rounds, k, 1, nil, regression("wall_time", 0)).red; got > .05+3*math.Sqrt(.05/float64(rounds)) {
+			t.Errorf("%d sessions, a budget of 0: %.3f of commits red, want at most .05", k, got)
+		}
+		if got := m.judge(t, rng, rounds, k, 1, nil, regression("wall_time", .1)).red; got > .05 {
+			t.Errorf("%d sessions, a budget of 10 %%: %.3f of commits red", k, got)
+		}
+	}
+}
+
+// A cell that became slower, among ten: twice with three stored sessions, by half
+// with five. Told is what fails or is suspect, which goes to confirmation.
+func TestSlowdownsAreFound(t *testing.T) {
+	rounds := sized(600, 200)
+	m, ten := compressors(10), regression("wall_time", .1)
+	rng := rand.New(rand.NewPCG(31, 32))
+	if s := m.judge(t, rng, rounds, 3, 2, nil, ten); s.first < .985 || s.told < .99 {
+		t.Errorf("twice, three sessions: %.3f fail, %.3f told", s.first, s.told)
+	}
+	if s := m.judge(t, rng, rounds, 5, 1.5, nil, ten); s.first < .78 || s.told < .985 {
+		t.Errorf("by half, five sessions: %.3f fail, %.3f told", s.first, s.told)
+	}
+	for _, k := range []int{3, 5} {
+		if s := m.judge(t, rng, rounds, k, 1, nil, ten); s.red > .03+2.5*math.Sqrt(.03/float64(rounds)) {
+			t.Errorf("nothing, %d sessions: %.3f red, want at most .03", k, s.red)
+		}
+	}
+}
+
+func sized(whole, short int) int {
+	if testing.Short() {
+		return short
+	}
+	return whole
+}
