@@ -95,16 +95,7 @@ func (e *evaluation) relativeMessage(t *test, f *verdict.Finding, cmp *verdict.C
 	case f.Outcome == verdict.NotComparable:
 		return e.missingMessage(f, "the reference is zero, and no share of zero can be told")
 	}
-	u := unitOf(t.contrast.def)
-	ref, cur := unit.FormatPair(cmp.Reference, cmp.Current, u)
-	s := fmt.Sprintf("%s %s -> %s", label(f), ref, cur)
-	if cmp.Ratio != nil {
-		s += ", " + unit.FormatRatio(*cmp.Ratio)
-	}
-	s += "; allowed " + allowedText(t, u)
-	if a := cmp.Against; a != budget.AgainstBaseline {
-		s += " against " + strings.TrimPrefix(a, budget.AgainstVariant)
-	}
+	s := e.changeMessage(t, f, cmp)
 	switch {
 	case f.Grade == verdict.Suspect:
 		s += ": looks beyond it, not proven" + adviceText(f)
@@ -114,6 +105,25 @@ func (e *evaluation) relativeMessage(t *test, f *verdict.Finding, cmp *verdict.C
 		s += ": changed although the programs are the same"
 	case f.Outcome == verdict.Suspicious:
 		s += ": better than is easily believed, look before you trust it"
+	}
+	return s
+}
+
+// changeMessage is the part of it that is no judgement.
+func (e *evaluation) changeMessage(t *test, f *verdict.Finding, cmp *verdict.Comparison) string {
+	u := unitOf(t.contrast.def)
+	ref, cur := unit.FormatPair(cmp.Reference, cmp.Current, u)
+	s := fmt.Sprintf("%s %s -> %s", label(f), ref, cur)
+	if cmp.Ratio != nil {
+		s += ", " + unit.FormatRatio(*cmp.Ratio)
+	}
+	s += "; allowed " + allowedText(t, u)
+	switch a := cmp.Against; a {
+	case budget.AgainstBaseline:
+	case budget.AgainstBase:
+		s += " against the base build"
+	default:
+		s += " against " + strings.TrimPrefix(a, budget.AgainstVariant)
 	}
 	return s
 }

@@ -18,6 +18,9 @@ type references struct {
 	baseline *baseline.Baseline
 	stored   [][]storedCell // by current cell; newest session first
 	variants map[BenchmarkVariant]bool
+	// base are the base build's cells by the identity of head's; nil: it was not
+	// measured in this session.
+	base map[result.ID]*view
 	// mixed says how the machines of the current sessions differ: no stored
 	// session can be of both. "" where they do not.
 	mixed string
@@ -98,7 +101,7 @@ func (d *storedDocument) find(ids []result.ID) *view {
 type sample struct {
 	values  []float64 // of all stored sessions, the newest first
 	ends    []int     // where each session ends in values
-	variant []point   // of a variant
+	variant []point   // of a variant, or of the base build
 	// why there is nothing to compare with, when there is not.
 	outcome verdict.Outcome
 	reason  string
