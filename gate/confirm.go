@@ -117,10 +117,57 @@ func (e *evaluation) confirm(given Input) {
 	for i := range e.tests {
 		tests[e.tests[i].finding] = &e.tests[i]
 	}
+	left := map[int]bool{} // in doubt, and not measured again
+	for _, at := range again.only {
+		left[at] = true
+	}
 	for i := range again.out.Findings {
 		g := &again.out.Findings[i]
 		at := again.only[again.subject(g.Cell, g.Metric, g.Phase, g.Part, g.Budget)]
+		delete(left, at)
 		e.replace(&e.out.Findings[at], tests[at], g, again.out)
+	}
+	for at := range left {
+		e.notAgain(&e.out.Findings[at], doc)
+	}
+	e.tellConfirmed(again.out.Builds[result.BuildBase].Commit)
+}
+
+// notAgain says of a doubt that it was not measured again, where stored sessions
+// have said something.
+func (e *evaluation) notAgain(f *verdict.Finding, doc *result.Document) {
+	why := "it was not measured again beside the base build"
+	c := &e.out.Cells[f.Cell]
+	name := result.BuildName(c.Name, result.BuildBase)
+	for _, s := range doc.Skipped {
+		if s.Build == result.BuildBase && s.Name == name {
+			why = s.Why
+			if f.Comparison == nil {
+				f.Outcome = verdict.New
+				f.Message = e.missingMessage(f, why)
+				return
+			}
+		}
+	}
+	if f.Comparison != nil {
+		f.Reasons = append(f.Reasons, reasonNotConfirmable)
+		f.Message += "; not confirmed and not refuted: " + why
+	}
+}
+
+// tellConfirmed counts what became of the doubts, for the head of a report.
+func (e *evaluation) tellConfirmed(commit string) {
+	confirmed, all := 0, 0
+	for i := range e.out.Findings {
+		if c := e.out.Findings[i].Confirmed; c != nil {
+			all++
+			if c.Outcome == verdict.Fail {
+				confirmed++
+			}
+		}
+	}
+	if all > 0 {
+		e.confirmed = fmt.Sprintf("measured again beside the base commit %s: %d of %d confirmed", commit[:min(12, len(commit))], confirmed, all)
 	}
 }
 

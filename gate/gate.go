@@ -99,6 +99,8 @@ type evaluation struct {
 	loose map[looseRule]int
 	// only are the findings that a confirmation is about; nil: all.
 	only map[subjectOf]int
+	// confirmed is what became of the doubts that were measured again, in words.
+	confirmed string
 	// unfinished is set when a planned run, of any build, was not measured.
 	unfinished bool
 }

@@ -141,6 +141,9 @@ func (e *evaluation) wholeOutcome() {
 		d.Reasons = append(d.Reasons, fmt.Sprintf("stopped from outside after %d of %d runs", d.Counts.SeenRuns, d.Counts.PlannedRuns))
 	}
 	d.Reasons = append(d.Reasons, e.sentences()...)
+	if e.confirmed != "" {
+		d.Reasons = append(d.Reasons, e.confirmed)
+	}
 	if e.ownBudgets() == 0 {
 		d.Warnings = append(d.Warnings, "the suite has no budgets: only crashes, checks and completeness were judged")
 	}

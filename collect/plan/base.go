@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -54,9 +53,9 @@ func (c *Cell) onBase(root, base string) Cell {
 	t.Key = KeyFor(t.ID(), t.Name)
 	t.Digest = digestOf(struct{ Build, Head string }{t.Build, c.Digest})
 	t.Exec.Cwd = moved(c.Exec.Cwd, root, base)
-	t.Exec.Argv = allMoved(c.Exec.Argv, root, base)
-	t.Exec.Prepare = allMoved(c.Exec.Prepare, root, base)
-	t.Exec.Cleanup = allMoved(c.Exec.Cleanup, root, base)
+	t.Exec.Argv = allMoved(c.Exec.Argv, c.Exec.Shell, root, base)
+	t.Exec.Prepare = allMoved(c.Exec.Prepare, c.Exec.PrepareSh, root, base)
+	t.Exec.Cleanup = allMoved(c.Exec.Cleanup, c.Exec.CleanupSh, root, base)
 	return t
 }
 
@@ -66,12 +65,17 @@ func moved(path, root, base string) string {
 		return base
 	}
 	if rest, below := strings.CutPrefix(path, strings.TrimSuffix(root, "/")+"/"); below {
-		return filepath.Join(base, rest)
+		return strings.TrimSuffix(base, "/") + "/" + rest
 	}
 	return path
 }
 
-func allMoved(argv []string, root, base string) []string {
+// allMoved moves the words of a command. The string of a shell is left alone: it
+// runs in the base build's tree, and nobody knows what is a path in it.
+func allMoved(argv []string, shell bool, root, base string) []string {
+	if shell {
+		return argv
+	}
 	out := slices.Clone(argv)
 	for i := range out {
 		out[i] = moved(out[i], root, base)

@@ -23,6 +23,7 @@ func Terminal(w io.Writer, v *verdict.Document, opts Options) error {
 	t.findings("broken", t.brokenRows())
 	t.findings("suspect", t.findingRows(t.by[verdict.Doubted]))
 	t.findings("suspicious: look before you believe it", t.findingRows(t.by[verdict.Surprising]))
+	t.findings(strings.ToLower(titleCleared[:1])+titleCleared[1:], t.findingRows(t.clearedFindings()))
 	t.findings("warnings, which do not decide", t.findingRows(t.by[verdict.Warned]))
 	t.matrix()
 	t.foot(opts)

@@ -64,7 +64,8 @@ func want(doc *result.Document) baseline.Want {
 }
 
 // judge holds a document against budgets and baseline.
-func (s Shell) judge(r rules, doc *result.Document, b *baseline.Baseline) (*verdict.Document, error) {
+// again are the doubts that were measured again; nil: none were.
+func (s Shell) judge(r rules, doc *result.Document, b *baseline.Baseline, again *result.Document) (*verdict.Document, error) {
 	budgets := slices.Clone(r.head.file.Budgets)
 	for i := range budgets {
 		budgets[i].Source.Path = doc.Suite.Path
@@ -76,9 +77,13 @@ func (s Shell) judge(r rules, doc *result.Document, b *baseline.Baseline) (*verd
 			r.base.Policy.On[verdict.NoBaseline] = gate.ActionFail
 		}
 	}
+	command := "perfweir ci --fresh -c " + gate.ShellQuote(r.config)
+	if commit := comparedBuild(doc, again).Commit; commit != "" {
+		command += " --base " + commit[:min(12, len(commit))]
+	}
 	return gate.Evaluate(gate.Input{
-		Current: doc, Baseline: b, Budgets: budgets, Policy: policy, Base: r.base, JudgedBy: r.judgedBy,
-		Command: "perfweir ci --fresh -c " + gate.ShellQuote(r.config),
+		Current: doc, Confirmation: again, Baseline: b, Budgets: budgets, Policy: policy, Base: r.base, JudgedBy: r.judgedBy,
+		Command: command,
 	})
 }
 
@@ -98,6 +103,9 @@ func (su *suite) count(p *plan.Plan) tests {
 	noisy := su.noisyMetrics()
 	for i := range p.Cells {
 		c := &p.Cells[i]
+		if c.Build == result.BuildBase {
+			continue
+		}
 		target := budget.Target{Name: c.Name, Benchmark: c.Benchmark, Variant: c.Variant, Input: c.Input}
 		var selected []int
 		metrics := map[string]bool{}
@@ -113,7 +121,7 @@ func (su *suite) count(p *plan.Plan) tests {
 				if !b.Kind.Relative() || b.Level != budget.Fail || !noisy(m) || b.Against == budget.AgainstVariant+c.Variant {
 					continue
 				}
-				if b.Against == budget.AgainstBaseline || b.Against == "" {
+				if _, base := p.Builds[result.BuildBase]; !base && (b.Against == budget.AgainstBaseline || b.Against == "") {
 					t.unpaired++
 				} else {
 					t.paired++
@@ -175,6 +183,6 @@ func (s Shell) announce(su *suite, p *plan.Plan) {
 		s.say("warning: %d repeats cannot prove a regression among %d tests: %d against one stored session of as many would; set repeats to %d", t.repeats, t.n, t.needUnpaired, t.needUnpaired)
 	}
 	if t.paired > 0 && t.repeats < t.needPaired {
-		s.say("warning: %d repeats cannot prove a regression against a variant among %d tests: %d would; set repeats to %d", t.repeats, t.n, t.needPaired, t.needPaired)
+		s.say("warning: %d repeats cannot prove a regression in one session among %d tests: %d would; set repeats to %d", t.repeats, t.n, t.needPaired, t.needPaired)
 	}
 }

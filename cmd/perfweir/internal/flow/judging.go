@@ -72,10 +72,10 @@ func (p *prepared) selectBaseline(policy baseline.Policy, w baseline.Want) *base
 }
 
 // judgeOne judges the results of this machine.
-func (s Shell) judgeOne(su *suite, p *prepared, o Options, doc *result.Document) (*judged, error) {
+func (s Shell) judgeOne(su *suite, p *prepared, o Options, doc, again *result.Document) (*judged, error) {
 	b := p.selectBaseline(p.rulesPolicy(su), want(doc))
 	s.sayBaseline(b)
-	v, err := s.judge(p.rules(su, o), doc, b)
+	v, err := s.judge(p.rules(su, o), doc, b, again)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,11 @@ func (s Shell) judgeHere(su *suite, o Options, out *output, p *prepared) ([]*jud
 	if err != nil {
 		return nil, err
 	}
-	one, err := s.judgeOne(su, p, o, doc)
+	again, err := s.confirmation(out, doc)
+	if err != nil {
+		return nil, err
+	}
+	one, err := s.judgeOne(su, p, o, doc, again)
 	if err != nil {
 		return nil, err
 	}
@@ -190,7 +194,7 @@ func (s Shell) judgeMachine(ctx context.Context, su *suite, o Options, j *job, p
 	}
 	own := *p // each machine has a baseline of its own
 	s.findBaseline(ctx, su, o, j, &own, want(doc), doc.Sessions[0].Machine)
-	return s.judgeOne(su, &own, o, doc)
+	return s.judgeOne(su, &own, o, doc, nil)
 }
 
 // writeMachine writes one machine's documents below the output folder.
@@ -201,7 +205,7 @@ func (s Shell) writeMachine(out *output, one *judged) error {
 		return err
 	}
 	one.folder = dir
-	below := &output{dir, lock}
+	below := &output{dir: dir, lock: lock}
 	defer below.close()
 	if _, err := saveDocument(below, durable.Results, one.doc); err != nil {
 		return err
