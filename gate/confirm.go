@@ -2,6 +2,7 @@ package gate
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -113,6 +114,10 @@ func (e *evaluation) confirm(given Input) {
 		return
 	}
 	again := e.judgeAgain(given)
+	if base, there := doc.Builds[result.BuildBase]; there {
+		e.out.Builds = maps.Clone(e.out.Builds)
+		e.out.Builds[result.BuildBase] = base
+	}
 	tests := map[int]*test{}
 	for i := range e.tests {
 		tests[e.tests[i].finding] = &e.tests[i]
