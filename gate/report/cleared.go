@@ -1,6 +1,10 @@
 package report
 
-import "github.com/perfweir/perfweir/gate/verdict"
+import (
+	"fmt"
+
+	"github.com/perfweir/perfweir/gate/verdict"
+)
 
 // titleCleared heads the findings that stored sessions had called broken or
 // suspect and that the base build, measured beside head, did not confirm.
@@ -28,4 +32,25 @@ func (f *facts) filter(cleared bool, lists ...[]int) []int {
 		}
 	}
 	return out
+}
+
+// confirmedLine says what became of the findings that were measured again beside
+// the base build; "" where none were.
+func (f *facts) confirmedLine() string {
+	confirmed, all, commit := 0, 0, ""
+	for i := range f.v.Findings {
+		c := f.v.Findings[i].Confirmed
+		if c == nil {
+			continue
+		}
+		all++
+		commit = c.Commit
+		if c.Outcome == verdict.Fail {
+			confirmed++
+		}
+	}
+	if all == 0 {
+		return ""
+	}
+	return fmt.Sprintf("in doubt by stored sessions, and measured again beside the base commit %s: %d of %d confirmed", commit[:min(12, len(commit))], confirmed, all)
 }

@@ -57,6 +57,9 @@ func (f *facts) mdEnvironment() string {
 func (f *facts) mdNotes(limit int, beside []string) string {
 	lines := noteLines(beside)
 	lines = append(lines, noteLines(f.loosened())...)
+	if s := f.confirmedLine(); s != "" {
+		lines = append(lines, noteLines([]string{s})...)
+	}
 	for _, s := range f.v.Warnings {
 		lines = append(lines, "- warning: "+mdText(s)+"\n")
 	}

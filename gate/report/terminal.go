@@ -81,6 +81,9 @@ func (t *screen) top() {
 	t.line("", "suite "+clip(visible(t.v.Suite.Name), maxName)+": "+t.exit(), "  ")
 	const most = 8
 	var notes []string
+	if s := t.confirmedLine(); s != "" {
+		notes = append(notes, s)
+	}
 	for _, s := range t.v.Warnings {
 		notes = append(notes, "warning: "+s)
 	}

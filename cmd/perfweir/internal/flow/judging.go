@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -51,6 +52,7 @@ func (p *prepared) rules(su *suite, o Options) rules {
 type judged struct {
 	machine, shard string
 	doc            *result.Document
+	again          *result.Document // doubts of it that were measured again; nil: none
 	baseline       *baseline.Baseline
 	verdict        *verdict.Document
 	folder         string // where its documents and reports are
@@ -79,7 +81,7 @@ func (s Shell) judgeOne(su *suite, p *prepared, o Options, doc, again *result.Do
 	if err != nil {
 		return nil, err
 	}
-	return &judged{machine: doc.Sessions[0].Machine, shard: doc.Plan.Shard, doc: doc, baseline: b, verdict: v}, nil
+	return &judged{machine: doc.Sessions[0].Machine, shard: doc.Plan.Shard, doc: doc, again: again, baseline: b, verdict: v}, nil
 }
 
 // writeJudged writes documents and reports of one machine.
@@ -156,13 +158,13 @@ func (s Shell) refresh(su *suite, o Options, p *prepared, doc *result.Document) 
 
 // judgeOthers judges what other jobs measured, machine by machine.
 func (s Shell) judgeOthers(ctx context.Context, su *suite, o Options, j *job, out *output, p *prepared) (all []*judged, missing []string, err error) {
-	docs, err := s.fetchResults(ctx, su, o, j, p)
+	docs, again, err := s.fetchResults(ctx, su, j, p)
 	if err != nil {
 		return nil, nil, err
 	}
 	var errs []error
 	for _, machine := range slices.Sorted(maps.Keys(docs)) {
-		one, err := s.judgeMachine(ctx, su, o, j, p, docs[machine])
+		one, err := s.judgeMachine(ctx, su, o, j, p, docs[machine], again)
 		if err == nil {
 			one.machine = machine
 			err = s.writeMachine(out, one)
@@ -187,14 +189,17 @@ func (s Shell) judgeOthers(ctx context.Context, su *suite, o Options, j *job, ou
 
 // judgeMachine joins the shards of one machine and judges them against the
 // sessions that fit that machine.
-func (s Shell) judgeMachine(ctx context.Context, su *suite, o Options, j *job, p *prepared, docs []*result.Document) (*judged, error) {
+func (s Shell) judgeMachine(ctx context.Context, su *suite, o Options, j *job, p *prepared, docs []*result.Document, again map[*result.Document]*result.Document) (*judged, error) {
 	doc, err := result.Merge(docs)
 	if err != nil {
 		return nil, err
 	}
 	own := *p // each machine has a baseline of its own
 	s.findBaseline(ctx, su, o, j, &own, want(doc), doc.Sessions[0].Machine)
-	return s.judgeOne(su, &own, o, doc, nil)
+	if len(docs) > 1 {
+		again = nil // shards that another job joins measure nothing again
+	}
+	return s.judgeOne(su, &own, o, doc, again[docs[0]])
 }
 
 // writeMachine writes one machine's documents below the output folder.
@@ -209,6 +214,14 @@ func (s Shell) writeMachine(out *output, one *judged) error {
 	defer below.close()
 	if _, err := saveDocument(below, durable.Results, one.doc); err != nil {
 		return err
+	}
+	if one.again != nil {
+		if err := os.MkdirAll(below.path(durable.Confirm), 0o755); err != nil {
+			return err
+		}
+		if _, err := saveDocument(below, filepath.Join(durable.Confirm, durable.Results), one.again); err != nil {
+			return err
+		}
 	}
 	return below.writeJudged(one)
 }

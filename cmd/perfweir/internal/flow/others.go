@@ -17,16 +17,17 @@ import (
 
 // fetchResults reads what other jobs measured, by machine. Whose results they are
 // is said by the workflow run that GitHub names, never by the results.
-func (s Shell) fetchResults(ctx context.Context, su *suite, o Options, j *job, p *prepared) (map[string][]*result.Document, error) {
+// again are the doubts that were measured again, by document.
+func (s Shell) fetchResults(ctx context.Context, su *suite, j *job, p *prepared) (docs map[string][]*result.Document, again map[*result.Document]*result.Document, err error) {
 	if j.gh == nil {
-		return nil, fmt.Errorf("%w: results of other jobs are artifacts", errNoToken)
+		return nil, nil, fmt.Errorf("%w: results of other jobs are artifacts", errNoToken)
 	}
 	run := p.Target.Run.ID
 	found, err := artifact.Results(ctx, j.gh, run, su.file.Suite.Name, artifact.Limits{})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	docs := map[string][]*result.Document{}
+	docs, again = map[string][]*result.Document{}, map[*result.Document]*result.Document{}
 	var errs []error
 	for _, r := range found {
 		if r.Err != nil {
@@ -36,11 +37,12 @@ func (s Shell) fetchResults(ctx context.Context, su *suite, o Options, j *job, p
 		}
 		machine := r.Doc.Sessions[0].Machine
 		docs[machine] = append(docs[machine], r.Doc)
+		again[r.Doc] = r.Again
 	}
 	if len(docs) == 0 && len(errs) > 0 {
-		return nil, errors.Join(errs...)
+		return nil, nil, errors.Join(errs...)
 	}
-	return docs, nil
+	return docs, again, nil
 }
 
 // rejudgeRuns bounds how many workflow runs of a commit are looked through.
