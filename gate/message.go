@@ -157,6 +157,9 @@ func adviceText(f *verdict.Finding) string {
 		if s.Sessions > 0 {
 			ways = append(ways, fmt.Sprintf("%d stored sessions", s.Sessions))
 		}
+		if s.Base {
+			ways = append(ways, "--base")
+		}
 	}
 	out := ""
 	if len(ways) > 0 {

@@ -155,6 +155,7 @@ func (e *evaluation) advise(t *test, f *verdict.Finding, cmp *verdict.Comparison
 		}
 		shift, ok = stats.SmallestShift(sd, len(c.x), len(c.y), need)
 	}
+	s.Base = c.against == budget.AgainstBaseline && f.Grade == verdict.Suspect
 	if s != (verdict.Settle{}) {
 		f.Settle = &s
 	}

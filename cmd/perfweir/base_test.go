@@ -278,19 +278,26 @@ func TestBaseLacksTheProgram(t *testing.T) {
 	suite = strings.Replace(suite, "budgets:", `  - name: fresh
     run: [bin/fresh]
     read: [{metric: cost, pattern: 'cost ([\d.]+)', unit: "1", better: lower}]
+  - name: script
+    run: [sh, added.sh]
+    read: [{metric: cost, pattern: 'cost ([\d.]+)', unit: "1", better: lower}]
+  - name: shell
+    run: 'sh added.sh | cat'
+    read: [{metric: cost, pattern: 'cost ([\d.]+)', unit: "1", better: lower}]
 budgets:`, 1)
-	d.commit(map[string]string{"perfweir.yml": suite, "build.sh": deskBuild + "cp bin/tool bin/fresh; printf '#!/bin/sh\\necho cost 7\\n' >bin/fresh\n"})
+	d.commit(map[string]string{"perfweir.yml": suite, "added.sh": "echo cost 9\n", "build.sh": deskBuild + "cp bin/tool bin/fresh; printf '#!/bin/sh\\necho cost 7\\n' >bin/fresh\n"})
 	v, said := d.ci(0, "--base", base)
-	found := false
+	lacks := map[string]string{"fresh": "bin/fresh", "script": "added.sh", "shell": "added.sh"}
 	for _, f := range v.Findings {
-		if v.Cells[f.Cell].Name == "fresh" && f.Metric == "cost" {
-			found = true
-			if f.Outcome != verdict.New || !strings.Contains(f.Message, "the base build has no bin/fresh") {
+		name := v.Cells[f.Cell].Name
+		if what, ok := lacks[name]; ok && f.Metric == "cost" {
+			delete(lacks, name)
+			if f.Outcome != verdict.New || !strings.Contains(f.Message, "the base build has no "+what) {
 				t.Errorf("%s: %s", f.Outcome, f.Message)
 			}
 		}
 	}
-	if !found || cost(t, v).Outcome != verdict.Pass || !strings.Contains(said, "measured on head alone: fresh@base") {
+	if len(lacks) > 0 || cost(t, v).Outcome != verdict.Pass || !strings.Contains(said, "measured on head alone: fresh@base") {
 		t.Errorf("%+v\n%s", v.Findings, said)
 	}
 }

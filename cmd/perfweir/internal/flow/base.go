@@ -101,11 +101,15 @@ func (s Shell) buildTree(ctx context.Context, su *suite, commit, root string) (*
 		return nil, fmt.Errorf("the commit has no folder %s, in which the suite runs", su.shown(root))
 	}
 	build, _ := worktree.Describe(ctx, root)
+	subs := worktree.Submodules(ctx, su.root, commit, 3)
+	if len(subs) > 0 {
+		s.say("base: submodules are not checked out there: %s", strings.Join(subs, ", "))
+	}
 	if argv := su.file.Suite.Build; len(argv) > 0 {
 		s.say("base: build: %s", strings.Join(argv, " "))
 		var log tail
 		if err := worktree.RunBuild(ctx, argv, root, measure.WithoutSecrets(s.Environ), &log); err != nil {
-			return nil, s.notBuilt(ctx, su, commit, err, log.text())
+			return nil, s.notBuilt(subs, err, log.text())
 		}
 	}
 	build.Programs = worktree.ProgramDigests(s.commands(&su.file.Suite, root), root)
@@ -113,12 +117,12 @@ func (s Shell) buildTree(ctx context.Context, su *suite, commit, root string) (*
 }
 
 // notBuilt is the error of a build, with the end of what it printed.
-func (s Shell) notBuilt(ctx context.Context, su *suite, commit string, err error, printed string) error {
+func (s Shell) notBuilt(submodules []string, err error, printed string) error {
 	for line := range strings.Lines(printed) {
 		s.say("base: | %s", strings.TrimRight(line, "\n"))
 	}
-	if subs := worktree.Submodules(ctx, su.root, commit, 3); len(subs) > 0 {
-		err = fmt.Errorf("%w; it has submodules (%s), which are not checked out there: the build command has to, where it needs them", err, strings.Join(subs, ", "))
+	if len(submodules) > 0 {
+		err = fmt.Errorf("%w; it has submodules (%s), which are not checked out there: the build command has to, where it needs them", err, strings.Join(submodules, ", "))
 	}
 	if last := lastWord(printed); last != "" {
 		err = fmt.Errorf("%w: %s", err, last)

@@ -141,7 +141,13 @@ func (s Shell) stageMeasure(ctx context.Context, su *suite, o Options, j *job) e
 	if err := p.loadCandidates(out); err != nil {
 		return err
 	}
-	return s.confirmInJob(ctx, su, o, out, m, j, p, doc)
+	if err := s.confirmInJob(ctx, su, o, out, m, j, p, doc); err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return context.Canceled // while doubts were measured again: there is no verdict
+	}
+	return nil
 }
 
 // preparedHere is what the first step found out, for the step that measures; its
