@@ -22,7 +22,7 @@ type Result struct {
 	// Again are the doubts of Doc that were measured again beside the base build; nil:
 	// none were.
 	Again *result.Document
-	Err        error // exactly one of Doc and Err is set
+	Err   error // exactly one of Doc and Err is set
 }
 
 // Results reads the results of a suite that one workflow run left, for a job that
