@@ -32,6 +32,9 @@ type Input struct {
 	// Cuts are levels of stored sessions that were left on purpose.
 	Cuts     []Cut
 	JudgedBy string // whose rules decide where Base is nil: "working file"
+	// Confirmation are the results of measuring doubts of Current again, beside the
+	// base build (see Unsettled); nil: there are none. What it says stands.
+	Confirmation *result.Document
 	// Command reproduces a cell; the cell's quoted name is appended.
 	Command string
 }
@@ -49,6 +52,7 @@ func Evaluate(in Input) (*verdict.Document, error) {
 	e.absolute()
 	e.goneCells()
 	e.settle()
+	e.confirm(in)
 	e.document()
 	e.tellLoosened()
 	e.dropUnused()
@@ -61,6 +65,9 @@ func check(in Input) error {
 	}
 	if err := in.Policy.check(); err != nil {
 		return fmt.Errorf("judge: %w", err)
+	}
+	if c := in.Confirmation; c != nil && (len(c.Sessions) == 0 || c.Plan.Confirms != in.Current.Plan.Digest) {
+		return errors.New("judge: the confirmation is not of this session")
 	}
 	if in.Base == nil {
 		return nil
@@ -92,13 +99,21 @@ type evaluation struct {
 	tests         []test // one a finding of out.Findings that has a p
 	// loose counts the cells in which base's budget decides in place of head's.
 	loose map[looseRule]int
+	// only are the findings that a confirmation is about; nil: all.
+	only map[subjectOf]int
+	// confirmed is what became of the doubts that were measured again, in words.
+	confirmed string
+	// unfinished is set when a planned run, of any build, was not measured.
+	unfinished bool
 }
 
 func newEvaluation(in Input) *evaluation {
+	whole := in.Current
+	in.Current = headCells(whole)
 	e := &evaluation{in: in, tables: new(stats.Tables), withinProcess: withinProcess(in.Current), loose: map[looseRule]int{}}
 	e.out = &verdict.Document{
 		Schema: verdict.Schema, Metrics: in.Current.Metrics, Builds: in.Current.Builds,
-		Sessions: in.Current.Sessions, Skipped: in.Current.Skipped,
+		Sessions: in.Current.Sessions, Skipped: ofHead(in.Current.Skipped),
 		Suite:    verdict.Suite{Name: in.Current.Suite.Name, Path: in.Current.Suite.Path, JudgedBy: in.JudgedBy},
 		Baseline: baselineDocument(in.Baseline),
 	}
@@ -117,6 +132,8 @@ func newEvaluation(in Input) *evaluation {
 		e.rulings[i] = e.rule(&in.Current.Cells[i])
 	})
 	e.refs = newReferences(in.Current, e.views, in.Baseline)
+	e.refs.addBase(whole)
+	e.unfinished = e.refs.unfinished()
 	e.out.Warnings = append(e.out.Warnings, warnings(in)...)
 	return e
 }

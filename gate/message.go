@@ -98,16 +98,7 @@ func (e *evaluation) relativeMessage(t *test, f *verdict.Finding, cmp *verdict.C
 	if t.contrast.against == verdict.AgainstAnchor {
 		return e.creepMessage(t, f, cmp)
 	}
-	u := unitOf(t.contrast.def)
-	ref, cur := unit.FormatPair(cmp.Reference, cmp.Current, u)
-	s := fmt.Sprintf("%s %s -> %s", label(f), ref, cur)
-	if cmp.Ratio != nil {
-		s += ", " + unit.FormatRatio(*cmp.Ratio)
-	}
-	s += "; allowed " + allowedText(t, u)
-	if a := cmp.Against; a != budget.AgainstBaseline {
-		s += " against " + strings.TrimPrefix(a, budget.AgainstVariant)
-	}
+	s := e.changeMessage(t, f, cmp)
 	switch {
 	case t.reason == reasonNewestAlone:
 		s += ": beyond it, but not beyond the newest stored session, which is unlike those before it: one more session tells"
@@ -119,6 +110,25 @@ func (e *evaluation) relativeMessage(t *test, f *verdict.Finding, cmp *verdict.C
 		s += ": changed although the programs are the same"
 	case f.Outcome == verdict.Suspicious:
 		s += ": better than is easily believed, look before you trust it"
+	}
+	return s
+}
+
+// changeMessage is the part of it that is no judgement.
+func (e *evaluation) changeMessage(t *test, f *verdict.Finding, cmp *verdict.Comparison) string {
+	u := unitOf(t.contrast.def)
+	ref, cur := unit.FormatPair(cmp.Reference, cmp.Current, u)
+	s := fmt.Sprintf("%s %s -> %s", label(f), ref, cur)
+	if cmp.Ratio != nil {
+		s += ", " + unit.FormatRatio(*cmp.Ratio)
+	}
+	s += "; allowed " + allowedText(t, u)
+	switch a := cmp.Against; a {
+	case budget.AgainstBaseline:
+	case budget.AgainstBase:
+		s += " against the base build"
+	default:
+		s += " against " + strings.TrimPrefix(a, budget.AgainstVariant)
 	}
 	return s
 }
@@ -151,6 +161,9 @@ func adviceText(f *verdict.Finding) string {
 		}
 		if s.Sessions > 0 {
 			ways = append(ways, fmt.Sprintf("%d stored sessions", s.Sessions))
+		}
+		if s.Base {
+			ways = append(ways, "--base")
 		}
 	}
 	out := ""

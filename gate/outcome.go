@@ -126,17 +126,24 @@ func (e *evaluation) wholeOutcome() {
 	d := e.out
 	// A session that was resumed to its end is no interruption any more.
 	stopped := slices.ContainsFunc(d.Sessions, func(s result.Session) bool { return s.Interrupted })
-	if stopped && slices.ContainsFunc(d.Cells, func(c verdict.Cell) bool { return c.Seen < c.Planned }) {
+	if stopped && e.unfinished || interrupted(e.in.Confirmation) {
 		d.Outcome, d.ExitCode = verdict.Interrupted, ExitInterrupted
 	}
 	if len(d.Cells) == 0 {
 		d.Outcome, d.ExitCode = verdict.NoData, ExitUndecided
 		d.Reasons = append(d.Reasons, "no cell was measured")
 	}
-	if d.Outcome == verdict.Interrupted {
+	switch {
+	case d.Outcome != verdict.Interrupted:
+	case !e.unfinished:
+		d.Reasons = append(d.Reasons, "stopped from outside while doubts were measured again beside the base build")
+	default:
 		d.Reasons = append(d.Reasons, fmt.Sprintf("stopped from outside after %d of %d runs", d.Counts.SeenRuns, d.Counts.PlannedRuns))
 	}
 	d.Reasons = append(d.Reasons, e.sentences()...)
+	if e.confirmed != "" {
+		d.Reasons = append(d.Reasons, e.confirmed)
+	}
 	if e.ownBudgets() == 0 {
 		d.Warnings = append(d.Warnings, "the suite has no budgets: only crashes, checks and completeness were judged")
 	}

@@ -19,6 +19,9 @@ type references struct {
 	stored   [][]storedCell // by current cell; newest session first
 	anchored [][]storedCell // likewise, of the anchor; nil without one
 	variants map[BenchmarkVariant]bool
+	// base are the base build's cells by the identity of head's; nil: it was not
+	// measured in this session.
+	base map[result.ID]*view
 	// mixed says how the machines of the current sessions differ: no stored
 	// session can be of both. "" where they do not.
 	mixed string
@@ -115,7 +118,7 @@ type sample struct {
 	values  []float64 // of all stored sessions, the newest first
 	ends    []int     // where each session ends in values
 	numbers []int     // position of each session among the baseline's
-	variant []point   // of a variant
+	variant []point   // of a variant, or of the base build
 	// redefined counts stored sessions that measured something else, and
 	// redefinition says what, where there are others.
 	redefined    int

@@ -72,14 +72,18 @@ func (e *evaluation) jobsOf(i int) []job {
 			if !bud.Kind.Relative() || e.ownReference(c, i) {
 				continue
 			}
+			against := e.refs.against(bud)
+			if !e.asked(i, &cell.Columns[k], b) {
+				continue
+			}
 			why := e.redefined(bud)
-			at := slices.IndexFunc(jobs[first:], func(j job) bool { return j.against == bud.Against && j.redefined == why })
+			at := slices.IndexFunc(jobs[first:], func(j job) bool { return j.against == against && j.redefined == why })
 			if at < 0 {
 				if jobs == nil {
 					jobs = make([]job, 0, len(cell.Columns))
 				}
 				at = len(jobs) - first
-				jobs = append(jobs, job{cell: i, column: &cell.Columns[k], against: bud.Against, redefined: why})
+				jobs = append(jobs, job{cell: i, column: &cell.Columns[k], against: against, redefined: why})
 			}
 			j := &jobs[first+at]
 			j.budgets = append(j.budgets, b)
@@ -126,6 +130,8 @@ func (e *evaluation) collect(j *job) {
 	var s sample
 	if variant, ok := strings.CutPrefix(j.against, budget.AgainstVariant); ok {
 		s = e.refs.fromVariant(v.cell, j.column, variant)
+	} else if j.against == budget.AgainstBase {
+		s = e.refs.fromBase(v.cell, j.column)
 	} else {
 		s = e.refs.fromBaseline(j.cell, j.column)
 	}

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"math"
+	"strings"
 
 	"github.com/perfweir/perfweir/gate/budget"
 	"github.com/perfweir/perfweir/gate/stats"
@@ -123,7 +124,7 @@ func (e *evaluation) lookTwice(t *test, f *verdict.Finding, cmp *verdict.Compari
 	switch {
 	case f.Outcome == verdict.Fail && effect > largeChange:
 		f.Reasons = append(f.Reasons, reasonLargeJump)
-	case f.Outcome == verdict.Pass && effect < -largeChange && t.contrast.against == budget.AgainstBaseline && t.budget.Kind == budget.MaxRegression:
+	case f.Outcome == verdict.Pass && effect < -largeChange && !strings.HasPrefix(t.contrast.against, budget.AgainstVariant) && t.budget.Kind == budget.MaxRegression:
 		f.Outcome = verdict.Suspicious
 		f.Reasons = append(f.Reasons, reasonLargeJump)
 	}
@@ -154,6 +155,7 @@ func (e *evaluation) advise(t *test, f *verdict.Finding, cmp *verdict.Comparison
 		}
 		shift, ok = stats.SmallestShift(sd, len(c.x), len(c.y), need)
 	}
+	s.Base = c.against == budget.AgainstBaseline && f.Grade == verdict.Suspect
 	if s != (verdict.Settle{}) {
 		f.Settle = &s
 	}

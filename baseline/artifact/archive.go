@@ -17,8 +17,12 @@ import (
 	"github.com/perfweir/perfweir/collect/result"
 )
 
-// resultsFile is the one entry of an archive that is read.
-const resultsFile = "results.json"
+// Entries of an archive that are read: the results, and by Results the doubts of
+// them that were measured again beside the base build, where there are some.
+const (
+	resultsFile = "results.json"
+	againFile   = "confirm/results.json"
+)
 
 // notAsked is a failure of the way to GitHub. It says nothing about what was
 // asked for: that may be there.
@@ -112,6 +116,10 @@ const (
 // bytes it took there. Everything in it is hostile: the whole archive is refused
 // when any entry of it looks made to do harm.
 func readResults(data []byte, contentType string, lim Limits) (doc *result.Document, size int64, err error) {
+	return readEntry(data, contentType, resultsFile, lim)
+}
+
+func readEntry(data []byte, contentType, name string, lim Limits) (doc *result.Document, size int64, err error) {
 	if !bytes.HasPrefix(data, []byte(zipEntry)) && !bytes.HasPrefix(data, []byte(zipEmpty)) {
 		return nil, 0, noZip(data, contentType)
 	}
@@ -124,7 +132,7 @@ func readResults(data []byte, contentType string, lim Limits) (doc *result.Docum
 	if err != nil {
 		return nil, 0, fmt.Errorf("the archive cannot be read, it may be cut off: %w", err)
 	}
-	entry, err := findResults(archive.File)
+	entry, err := findEntry(archive.File, name)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -141,8 +149,13 @@ func noZip(data []byte, contentType string) error {
 	return fmt.Errorf("is no zip archive (%s, it begins with %q)", kind, data[:min(len(data), 16)])
 }
 
-// findResults looks at every entry and returns the one with the results.
-func findResults(entries []*zip.File) (*zip.File, error) {
+// noEntry says that an archive lacks what was looked for.
+type noEntry struct{ text string }
+
+func (e noEntry) Error() string { return e.text }
+
+// findEntry looks at every entry and returns the one of a name.
+func findEntry(entries []*zip.File, name string) (*zip.File, error) {
 	var found *zip.File
 	seen := map[string]bool{}
 	for _, f := range entries {
@@ -153,15 +166,15 @@ func findResults(entries []*zip.File) (*zip.File, error) {
 			return nil, fmt.Errorf("entry %q is in the archive twice", shorten(f.Name))
 		}
 		seen[f.Name] = true
-		if f.Name == resultsFile {
+		if f.Name == name {
 			found = f
 		}
 	}
 	if found == nil {
-		return nil, fmt.Errorf("the archive has no %s (of %d entries)", resultsFile, len(entries))
+		return nil, noEntry{fmt.Sprintf("the archive has no %s (of %d entries)", name, len(entries))}
 	}
 	if !found.Mode().IsRegular() {
-		return nil, fmt.Errorf("entry %q of the archive is no regular file", resultsFile)
+		return nil, fmt.Errorf("entry %q of the archive is no regular file", name)
 	}
 	return found, nil
 }

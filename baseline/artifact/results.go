@@ -19,7 +19,10 @@ type Result struct {
 	Shard      string // as names have it: "2of3"
 	Attempt    int    // of the workflow run, by the name
 	Doc        *result.Document
-	Err        error // exactly one of Doc and Err is set
+	// Again are the doubts of Doc that were measured again beside the base build; nil:
+	// none were.
+	Again *result.Document
+	Err   error // exactly one of Doc and Err is set
 }
 
 // Results reads the results of a suite that one workflow run left, for a job that
@@ -48,7 +51,7 @@ func Results(ctx context.Context, gh GitHub, runID int64, suite string, limits L
 	for _, n := range list {
 		r := Result{ArtifactID: n.ID, Name: n.Name, Machine: n.machine, Shard: n.shard, Attempt: n.attempt}
 		var size int64
-		r.Doc, size, r.Err = readOne(ctx, gh, runID, suite, n, lim, left)
+		r.Doc, r.Again, size, r.Err = readOne(ctx, gh, runID, suite, n, lim, left)
 		left -= size
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("read results of workflow run %d: %w", runID, err)
@@ -90,35 +93,59 @@ func newest(ctx context.Context, gh GitHub, runID int64, suite string, lim Limit
 	return list, nil
 }
 
-// readOne reads one artifact of a run; left bounds the bytes of its document.
-func readOne(ctx context.Context, gh GitHub, runID int64, suite string, n named, lim Limits, left int64) (*result.Document, int64, error) {
+// readOne reads one artifact of a run; left bounds the bytes of its documents.
+func readOne(ctx context.Context, gh GitHub, runID int64, suite string, n named, lim Limits, left int64) (doc, again *result.Document, size int64, err error) {
 	switch {
 	case n.Expired:
-		return nil, 0, errors.New("expired")
+		return nil, nil, 0, errors.New("expired")
 	case n.RunID != 0 && n.RunID != runID:
-		return nil, 0, fmt.Errorf("is of workflow run %d", n.RunID)
+		return nil, nil, 0, fmt.Errorf("is of workflow run %d", n.RunID)
 	case left <= 0:
-		return nil, 0, fmt.Errorf("not read: the others have %d bytes together", lim.Documents)
+		return nil, nil, 0, fmt.Errorf("not read: the others have %d bytes together", lim.Documents)
 	}
 	data, contentType, err := download(ctx, gh, n.Artifact, lim)
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, 0, err
 	}
 	lim.Document = min(lim.Document, left)
-	doc, size, err := readResults(data, contentType, lim)
-	if err != nil {
-		return nil, 0, err
+	doc, size, err = readResults(data, contentType, lim)
+	if err == nil {
+		err = ofRun(runID, suite, doc)
 	}
+	if err != nil {
+		return nil, nil, size, err
+	}
+	lim.Document = min(lim.Document, max(0, left-size))
+	again, more, err := readEntry(data, contentType, againFile, lim)
+	var none noEntry
+	switch {
+	case errors.As(err, &none):
+		return doc, nil, size, nil
+	case err == nil:
+		err = ofRun(runID, suite, again)
+	}
+	if err == nil && again.Plan.Confirms != doc.Plan.Digest {
+		err = fmt.Errorf("%s is of other measurements than %s", againFile, resultsFile)
+	}
+	if err != nil {
+		// Without it a verdict would be another than the one that was told.
+		return nil, nil, size + more, err
+	}
+	return doc, again, size + more, nil
+}
+
+// ofRun holds what a document says of itself against the run that left it.
+func ofRun(runID int64, suite string, doc *result.Document) error {
 	if doc.Suite.Name != suite {
-		return nil, size, fmt.Errorf("says it is of suite %q", shorten(doc.Suite.Name))
+		return fmt.Errorf("says it is of suite %q", shorten(doc.Suite.Name))
 	}
 	if len(doc.Sessions) == 0 {
-		return nil, size, errors.New("has no session")
+		return errors.New("has no session")
 	}
 	for i := range doc.Sessions {
 		if err := sessionClaims(runID, &doc.Sessions[i]); err != nil {
-			return nil, size, err
+			return err
 		}
 	}
-	return doc, size, nil
+	return nil
 }

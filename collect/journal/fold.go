@@ -55,7 +55,7 @@ func header(p *plan.Plan) result.Header {
 		Suite:  p.Suite,
 		Plan: result.PlanRef{
 			Digest: p.Digest, Seed: p.Seed, Looks: p.Looks, Cells: len(p.Cells), Runs: runs, Selection: p.Selection,
-			Shard: p.Shard, Whole: p.Whole,
+			Shard: p.Shard, Whole: p.Whole, Confirms: p.Confirms,
 		},
 		Builds:  p.Builds,
 		Metrics: map[string]result.Metric{},

@@ -60,7 +60,8 @@ func (p *Plan) digest() string {
 		Builds   any
 		Sampling Sampling
 		Cells    []cell
-	}{p.Suite.Name, p.Seed, p.Looks, p.Builds, p.Sampling, cells})
+		Confirms string `json:",omitempty"`
+	}{p.Suite.Name, p.Seed, p.Looks, p.Builds, p.Sampling, cells, p.Confirms})
 }
 
 // digestOf hashes the JSON of a value; encoding/json writes struct fields in

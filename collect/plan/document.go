@@ -21,6 +21,8 @@ type Plan struct {
 	Skipped   []result.Skipped        `json:"skipped,omitempty"`
 	// Metrics are the suite's definitions of metrics that its programs report.
 	Metrics map[string]result.Metric `json:"metrics,omitempty"`
+	// Confirms is the digest of the plan whose doubts this one measures again.
+	Confirms string `json:"confirms,omitempty"`
 	// Shard is "2/3" when Cells are that part of the plan whose cells are all in
 	// Dealt, in the order of the suite; Whole is its digest without what each
 	// shard's runner has of its own. Looks and Skipped are those of the whole plan.
@@ -33,7 +35,7 @@ type Plan struct {
 
 // Cell is one row of the matrix with everything needed to run it.
 type Cell struct {
-	Name      string   `json:"name"`
+	Name      string   `json:"name"` // with @base behind it on the base build
 	Benchmark string   `json:"benchmark"`
 	Variant   string   `json:"variant,omitempty"`
 	Input     string   `json:"input,omitempty"` // InputFile.Name

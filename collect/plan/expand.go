@@ -26,6 +26,7 @@ type Facts struct {
 	Seed     uint64
 	Selected string // glob of --cells
 	Repeats  int    // of --repeats; 0: as the suite says
+	Base     *Base  // the base build, measured beside head's; nil: there is none
 	// Shard is the part to measure of the plan that all the rest gives; zero: all.
 	Shard Shard
 }
@@ -59,6 +60,9 @@ func Make(s *Suite, f Facts) (*Plan, error) {
 		return nil, fmt.Errorf("the plan has %d cells, more than limits.cells allows (%d): narrow the inputs or raise the limit", len(p.Cells), s.Limits.Cells)
 	}
 	p.Looks = []int{maxRepeats(p.Cells)}
+	if err := errors.Join(p.addBase(f.Root, f.Base)...); err != nil {
+		return nil, err
+	}
 	if err := p.deal(f.Shard); err != nil {
 		return nil, err
 	}

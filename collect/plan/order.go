@@ -1,6 +1,11 @@
 package plan
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+	"slices"
+
+	"github.com/perfweir/perfweir/collect/result"
+)
 
 // orderStream keeps the order's random numbers apart from any other use of the
 // same seed.
@@ -14,7 +19,9 @@ const orderStream = 0x6f72646572
 // alarms, ABBA 0.6 %).
 //
 // Inside a group two cells alternate ABBA, more rotate through a Latin square;
-// which order comes first, and the order of groups, is drawn from the seed.
+// which order comes first, and the order of groups, is drawn from the seed. Where
+// a base build is measured too, a cell and its twin stand beside each other, and
+// change their order from one block to the next: see paired.
 func order(cells []Cell, seed uint64) Order {
 	r := rand.New(rand.NewPCG(seed, orderStream))
 	groups := groupCells(cells)
@@ -22,7 +29,7 @@ func order(cells []Cell, seed uint64) Order {
 	for w := 1; w <= maxWarmups(cells); w++ {
 		for _, g := range shuffled(groups, r) {
 			slot := 0
-			for _, c := range g.cells {
+			for _, c := range slices.Concat(g.units...) {
 				if cells[c].Warmups >= w {
 					o.add(Run{Cell: c, Repeat: 0, Look: 1, Block: 0, Slot: slot})
 					slot++
@@ -55,7 +62,10 @@ func maxWarmups(cells []Cell) int {
 // group is the cells of one benchmark on one input, and the orders that are
 // still to come of its current square.
 type group struct {
-	cells   []int
+	cells []int
+	// units are the cells that stand beside each other: one, or a cell of head and
+	// its twin on the base build.
+	units   [][]int
 	pending [][]int
 }
 
@@ -71,26 +81,75 @@ func groupCells(cells []Cell) []*group {
 			index[k] = g
 			groups = append(groups, g)
 		}
-		g.cells = append(g.cells, i)
+		g.add(cells, i)
 	}
 	return groups
+}
+
+// add takes a cell into the group, beside its twin where it has one there.
+func (g *group) add(cells []Cell, i int) {
+	g.cells = append(g.cells, i)
+	if cells[i].Build == result.BuildBase {
+		for u, unit := range g.units {
+			if head := &cells[unit[0]]; len(unit) == 1 && head.Variant == cells[i].Variant && head.Build == result.BuildHead {
+				g.units[u] = append(unit, i)
+				return
+			}
+		}
+	}
+	g.units = append(g.units, []int{i})
 }
 
 // next returns the group's order for its next block. Over a square of n blocks
 // every cell stands once in every slot.
 func (g *group) next(r *rand.Rand) []int {
 	if len(g.pending) == 0 {
-		n := len(g.cells)
-		base := append([]int(nil), g.cells...)
-		r.Shuffle(n, func(i, j int) { base[i], base[j] = base[j], base[i] })
-		for i := range n {
-			g.pending = append(g.pending, append(append([]int(nil), base[i:]...), base[:i]...))
-		}
-		r.Shuffle(n, func(i, j int) { g.pending[i], g.pending[j] = g.pending[j], g.pending[i] })
+		g.pending = g.square(r)
 	}
 	first := g.pending[0]
 	g.pending = g.pending[1:]
 	return first
+}
+
+// square is a Latin square of the group's units: each stands once in each place.
+func (g *group) square(r *rand.Rand) [][]int {
+	n := len(g.units)
+	base := append([][]int(nil), g.units...)
+	r.Shuffle(n, func(i, j int) { base[i], base[j] = base[j], base[i] })
+	rows := make([][][]int, n)
+	for i := range rows {
+		rows[i] = append(append([][]int(nil), base[i:]...), base[:i]...)
+	}
+	r.Shuffle(n, func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+	if n < len(g.cells) {
+		return paired(rows, r)
+	}
+	out := make([][]int, n)
+	for i, row := range rows {
+		out[i] = slices.Concat(row...)
+	}
+	return out
+}
+
+// paired makes two blocks of every row, in which the cells of each pair have
+// changed places: over two blocks neither build is first more often, over all of
+// them every cell stands once in every slot. Which order comes first is drawn.
+func paired(rows [][][]int, r *rand.Rand) [][]int {
+	out := make([][]int, 0, 2*len(rows))
+	for _, row := range rows {
+		there := slices.Concat(row...)
+		var back []int
+		for _, unit := range row {
+			turned := slices.Clone(unit)
+			slices.Reverse(turned)
+			back = append(back, turned...)
+		}
+		if r.IntN(2) == 1 {
+			there, back = back, there
+		}
+		out = append(out, there, back)
+	}
+	return out
 }
 
 func shuffled(groups []*group, r *rand.Rand) []*group {

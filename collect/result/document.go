@@ -62,6 +62,8 @@ type PlanRef struct {
 	// Whole is the digest of the plan that Shard is a part of, without what every
 	// runner has of its own (seed, programs): shards of one plan have the same.
 	Whole string `json:"whole,omitempty"`
+	// Confirms is the digest of the plan whose doubts this one measured again.
+	Confirms string `json:"confirms,omitempty"`
 	// Shards are what a merged document was made of.
 	Shards []ShardRef `json:"shards,omitempty"`
 }
@@ -82,6 +84,9 @@ type Build struct {
 type Skipped struct {
 	Name string `json:"name"`
 	Why  string `json:"why"`
+	// Build is set where it is left out of that build alone: the base commit has no
+	// such program.
+	Build string `json:"build,omitempty"`
 }
 
 // Replication units of a session (DESIGN rule 8).

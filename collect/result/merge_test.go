@@ -247,10 +247,10 @@ func TestMergeRefuses(t *testing.T) {
 		}, `program "bin/dated" of build "head" differs`},
 		{"selection", func(d []*Document) []*Document { d[1].Plan.Selection = "c*"; return d }, `selected are "" and "c*"`},
 		{"left out", func(d []*Document) []*Document {
-			d[1].Skipped = []Skipped{{"xz", "xz was not found on PATH"}}
+			d[1].Skipped = []Skipped{{Name: "xz", Why: "xz was not found on PATH"}}
 			return d
 		}, `cell "xz" was left out on one of them: xz was not found on PATH`},
-		{"left out first", func(d []*Document) []*Document { d[0].Skipped = []Skipped{{"xz", "no"}}; return d }, `cell "xz" was left out`},
+		{"left out first", func(d []*Document) []*Document { d[0].Skipped = []Skipped{{Name: "xz", Why: "no"}}; return d }, `cell "xz" was left out`},
 		{"looks", func(d []*Document) []*Document { d[1].Plan.Looks = []int{1, 2}; return d }, "looks, warm-ups, timeouts or sampling"},
 		{"whole digest", func(d []*Document) []*Document { d[1].Plan.Whole = "sha256:9"; return d }, "looks, warm-ups, timeouts or sampling"},
 		{"definition", func(d []*Document) []*Document { d[1].Dealt[1].Digest = "sha256:9"; return d }, `the definition of cell "c1" differs`},

@@ -102,7 +102,7 @@ func randomHeader(rnd *rand.Rand) Header {
 		h.Plan.Looks = append(h.Plan.Looks, i)
 		h.Plan.Shards = append(h.Plan.Shards, ShardRef{randomText(rnd), randomText(rnd), rnd.Uint64(), i == 0})
 		h.Plan.Shard, h.Plan.Whole = randomText(rnd), randomText(rnd)
-		h.Skipped = append(h.Skipped, Skipped{randomText(rnd), randomText(rnd)})
+		h.Skipped = append(h.Skipped, Skipped{Name: randomText(rnd), Why: randomText(rnd)})
 		h.Dealt = append(h.Dealt, Dealt{Shard: i, Benchmark: randomText(rnd), Input: randomText(rnd), Build: randomText(rnd),
 			Was: []string{randomText(rnd)}, Digest: randomText(rnd), Planned: rnd.IntN(30)})
 		s := Session{

@@ -60,7 +60,9 @@ type Dealt struct {
 func (d *Dealt) ID() ID { return ID{d.Benchmark, d.Variant, d.Input, d.Build} }
 
 // Name returns the cell's printed name.
-func (d *Dealt) Name() string { return PrintedName(d.Benchmark, d.Variant, d.Input) }
+func (d *Dealt) Name() string {
+	return BuildName(PrintedName(d.Benchmark, d.Variant, d.Input), d.Build)
+}
 
 // ShardRef is one shard of a merged document.
 type ShardRef struct {

@@ -82,7 +82,7 @@ func ProgramDigests(commands []Command, root string) map[string]string {
 		for _, arg := range c.Argv[1:] {
 			words := []string{arg}
 			if c.Shell {
-				words = shellWords(arg)
+				words = ShellWords(arg)
 			}
 			d.addAll(words, c.Cwd)
 		}
@@ -124,9 +124,9 @@ func (d *digests) add(name, file string) {
 	}
 }
 
-// shellWords cuts a shell's string at blanks, quotes and operators. It is no
+// ShellWords cuts a shell's string at blanks, quotes and operators. It is no
 // parser: what it cuts wrongly names no file.
-func shellWords(text string) []string {
+func ShellWords(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("\"'`|&;<>()$=", r) })
 }
 

@@ -31,6 +31,7 @@ const (
 // What a relative budget is held against.
 const (
 	AgainstBaseline = "baseline"
+	AgainstBase     = "base"     // of a comparison: a budget against the baseline, held against the base build of the same session
 	AgainstVariant  = "variant:" // followed by the variant's name: same session, same benchmark and input
 )
 

@@ -118,10 +118,17 @@ func (b *builder) strip(c *verdict.Comparison) Strip {
 	return s
 }
 
-// references are the stored sessions' values, or another variant's of the same
-// session.
+// references are the stored sessions' values, or those of another variant or of the
+// base build of the same session.
 func (b *builder) references(c *verdict.Comparison, cur *result.Cell) []Series {
 	id := cur.ID()
+	if c.Against == budget.AgainstBase {
+		id.Build = result.BuildBase
+		if at, ok := b.cells[id]; ok {
+			return []Series{series(c.Against, &b.cur.Cells[at], c, -1)}
+		}
+		return nil // it was measured again, in a document of its own
+	}
 	if variant, ok := strings.CutPrefix(c.Against, budget.AgainstVariant); ok {
 		id.Variant = variant
 		if at, ok := b.cells[id]; ok {

@@ -105,6 +105,23 @@ func TestBuildTakesAVariantOfTheSameSession(t *testing.T) {
 	}
 }
 
+func TestBuildTakesTheBaseBuildOfTheSameSession(t *testing.T) {
+	v := judged(1.2)
+	v.Comparisons[0].Against = "base"
+	stored := []Reference{{"then", measured("then", "v0"), 0}}
+	cur := measured("now", "v0", "v0")
+	cur.Cells[1].Build, cur.Cells[1].Name = "base", cur.Cells[1].Name+"@base"
+	refs := Build(cur, stored, v, 0).Strips[0].Reference
+	if len(refs) != 1 || refs[0].Label != "base" || len(refs[0].Values) != 3 {
+		t.Errorf("reference %+v", refs)
+	}
+	// Measured again in another document: the stored sessions are not what it was
+	// compared with.
+	if refs := Build(measured("now", "v0"), stored, v, 0).Strips[0].Reference; len(refs) != 0 {
+		t.Errorf("reference %+v, want none", refs)
+	}
+}
+
 // A renamed benchmark is drawn with its history, and a cell whose definition
 // changed without numbers that it was not compared with.
 func TestBuildTakesWhatWasCompared(t *testing.T) {

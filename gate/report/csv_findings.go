@@ -104,8 +104,8 @@ func (f *facts) csvDecision(r *csvRow, x *verdict.Finding) {
 	r.bool(s.Base)
 	if k := x.Confirmed; k != nil {
 		r.text(string(k.Outcome))
-		r.float(k.Ratio)
-		r.bounds(&k.Interval)
+		r.maybe(k.Ratio)
+		r.bounds(k.Interval)
 		r.int(k.N)
 		return
 	}

@@ -166,7 +166,7 @@ func (f *facts) junitFinding(i int, class string) junitCase {
 	if !f.v.Decides(x) && outcome != verdict.Quarantined {
 		outcome = verdict.Pass // it does not decide
 	}
-	if outcome == verdict.Pass {
+	if outcome == verdict.Pass && x.Confirmed == nil {
 		return junitCase{t, x.Cell, placePassed}
 	}
 	message, _, _ := strings.Cut(strings.TrimSpace(x.Message), "\n")

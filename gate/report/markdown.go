@@ -57,6 +57,9 @@ func (f *facts) mdEnvironment() string {
 func (f *facts) mdNotes(limit int, beside []string) string {
 	lines := noteLines(beside)
 	lines = append(lines, noteLines(f.loosened())...)
+	if s := f.confirmedLine(); s != "" {
+		lines = append(lines, noteLines([]string{s})...)
+	}
 	for _, s := range f.v.Warnings {
 		lines = append(lines, "- warning: "+mdText(s)+"\n")
 	}
@@ -150,16 +153,17 @@ func (f *facts) mdDeciding(p *page) {
 	} {
 		p.table(findingTable(t.slot, t.title, t.what, f.findingRows(f.by[t.standing])))
 	}
+	p.table(findingTable(slotCleared, titleCleared, "findings that were not confirmed", f.findingRows(f.clearedFindings())))
 }
 
 // mdRest writes the matrix, and then what was not decided and what holds.
 func (f *facts) mdRest(p *page) {
 	f.mdMatrix(p)
-	undecided := slices.Concat(f.by[verdict.Undecided], f.by[verdict.Unjudged], f.by[verdict.Excused])
+	undecided := f.filter(false, f.by[verdict.Undecided], f.by[verdict.Unjudged], f.by[verdict.Excused])
 	t := findingTable(slotUndecided, "Not decided or not judged", "undecided findings", f.findingRows(undecided))
 	t.folded = true
 	p.table(t)
-	t = findingTable(slotPasses, "Passes", "passes", f.findingRows(f.by[verdict.Held]))
+	t = findingTable(slotPasses, "Passes", "passes", f.findingRows(f.filter(false, f.by[verdict.Held])))
 	t.folded = true
 	p.table(t)
 }

@@ -21,6 +21,7 @@ const (
 	slotBroken
 	slotDoubted
 	slotSurprising
+	slotCleared
 	slotWarned
 	slotMatrix
 	slotUndecided

@@ -6,6 +6,7 @@ import (
 
 	"github.com/perfweir/perfweir/collect/result"
 	"github.com/perfweir/perfweir/collect/result/unit"
+	"github.com/perfweir/perfweir/gate/budget"
 	"github.com/perfweir/perfweir/gate/verdict"
 )
 
@@ -42,6 +43,8 @@ func (f *facts) findingRow(i int) row {
 		r.change = f.change(c)
 		if v, ok := strings.CutPrefix(c.Against, "variant:"); ok {
 			r.reference += " of " + v
+		} else if c.Against == budget.AgainstBase {
+			r.reference += " of base"
 		}
 		if name := f.since(c); name != "" {
 			r.reference += " of " + name
@@ -157,8 +160,12 @@ func crashReasons(c *verdict.Cell) []string {
 }
 
 func (f *facts) confirmedText(c *verdict.Confirmed) string {
-	return fmt.Sprintf("measured again against %s: %s, %s",
-		c.Commit[:min(12, len(c.Commit))], ratioText(c.Ratio, &c.Interval), spaced(string(c.Outcome)))
+	change := "no ratio"
+	if c.Ratio != nil {
+		change = ratioText(*c.Ratio, c.Interval)
+	}
+	return fmt.Sprintf("measured again beside commit %s: %s, n %d, %s",
+		c.Commit[:min(12, len(c.Commit))], change, c.N, spaced(string(c.Outcome)))
 }
 
 // outcomeText is an outcome with its grade, which says more.

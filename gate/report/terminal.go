@@ -23,6 +23,7 @@ func Terminal(w io.Writer, v *verdict.Document, opts Options) error {
 	t.findings("broken", t.brokenRows())
 	t.findings("suspect", t.findingRows(t.by[verdict.Doubted]))
 	t.findings("suspicious: look before you believe it", t.findingRows(t.by[verdict.Surprising]))
+	t.findings(strings.ToLower(titleCleared[:1])+titleCleared[1:], t.findingRows(t.clearedFindings()))
 	t.findings("warnings, which do not decide", t.findingRows(t.by[verdict.Warned]))
 	t.matrix()
 	t.foot(opts)
@@ -80,6 +81,9 @@ func (t *screen) top() {
 	t.line("", "suite "+clip(visible(t.v.Suite.Name), maxName)+": "+t.exit(), "  ")
 	const most = 8
 	var notes []string
+	if s := t.confirmedLine(); s != "" {
+		notes = append(notes, s)
+	}
 	for _, s := range t.v.Warnings {
 		notes = append(notes, "warning: "+s)
 	}

@@ -314,6 +314,9 @@ func (f *facts) environment() []string {
 	if b, ok := f.v.Builds[result.BuildHead]; ok {
 		parts = append(parts, buildText(b))
 	}
+	if b, ok := f.v.Builds[result.BuildBase]; ok {
+		parts = append(parts, strings.Replace(buildText(b), "commit", "beside base commit", 1))
+	}
 	var ids []string
 	for i := range f.v.Sessions {
 		ids = append(ids, f.v.Sessions[i].ID)

@@ -259,7 +259,7 @@ type Comparison struct {
 	Metric        string      `json:"metric"`
 	Phase         string      `json:"phase,omitempty"`
 	Part          string      `json:"part,omitempty"`
-	Against       string      `json:"against"` // "baseline", "variant:NAME" or "anchor"
+	Against       string      `json:"against"` // "baseline", "variant:NAME", "anchor", or "base", the base build of one session
 	Design        string      `json:"design"`
 	N             [2]int      `json:"n"`                        // runs (blocks when paired): current, reference
 	Sessions      int         `json:"sessions,omitempty"`       // stored sessions behind the reference
@@ -310,11 +310,13 @@ type Finding struct {
 	Confirmed      *Confirmed `json:"confirmed,omitempty"` // paired re-measurement against base
 }
 
-// Confirmed is the paired re-measurement of a suspect against the base commit.
+// Confirmed is the paired re-measurement, against the base commit, of a finding
+// that stored sessions had called a fail or a suspect: its outcome is the
+// finding's. The finding's comparison stays the stored one.
 type Confirmed struct {
-	Commit   string     `json:"commit"`
-	Ratio    float64    `json:"ratio"`
-	Interval [2]float64 `json:"interval"`
-	N        int        `json:"n"`
-	Outcome  Outcome    `json:"outcome"`
+	Commit   string      `json:"commit"`
+	Ratio    *float64    `json:"ratio"`              // nil with a zero or negative value
+	Interval *[2]float64 `json:"interval,omitempty"` // two-sided, at twice the one-sided level; nil: too few blocks, or exact values
+	N        int         `json:"n"`                  // blocks
+	Outcome  Outcome     `json:"outcome"`
 }

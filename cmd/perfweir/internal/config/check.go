@@ -232,5 +232,6 @@ func (c *checker) gate() Gate {
 		Require:     g.Require.text,
 		On:          on,
 		MergeGroup:  orDefault(g.MergeGroup.given(), g.MergeGroup.text, Measure),
+		Reference:   orDefault(g.Reference.given(), g.Reference.text, Stored),
 	}
 }

@@ -39,7 +39,17 @@ type Gate struct {
 	On map[string]string
 	// MergeGroup is what a merge queue's run does: Measure or OnlyIfChanged.
 	MergeGroup string
+	// Reference is what budgets against the baseline are held against: Stored or Auto.
+	Reference string
 }
+
+// References of budgets against the baseline.
+const (
+	Stored = "stored" // stored sessions
+	// Auto measures what stored sessions leave in doubt again, beside the base
+	// build.
+	Auto = "auto"
+)
 
 // What the gate of a merge queue does.
 const (

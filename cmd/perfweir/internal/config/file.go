@@ -176,7 +176,7 @@ type gateFile struct {
 	Require     str    `key:"require" enum:"proof" doc:"proof: every gated finding must pass with confidence."`
 	On          onFile `key:"on" doc:"What an outcome that is no clear answer does."`
 	MergeGroup  str    `key:"merge_group" enum:"measure,only_if_changed" doc:"What a merge queue's run does: measure (the default), or only_if_changed, which completes the check at once where the very tree was measured for the pull request and passed."`
-	Reference   later  `key:"reference"`
+	Reference   str    `key:"reference" enum:"stored,auto" doc:"What budgets against the baseline are held against: stored (the default) sessions alone, or auto: what those leave in doubt, or have no session for, is measured again beside the commit that the change is compared with, and that stands."`
 	Control     later  `key:"control"`
 }
 

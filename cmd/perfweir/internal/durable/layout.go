@@ -29,13 +29,14 @@ const (
 	Runs         = "runs"
 	Baseline     = "baseline"
 	Prepared     = "prepared.json" // what the first step of a workflow's job found out
+	Confirm      = "confirm"       // doubts measured again: a folder like this one
 	Upload       = "upload"        // what the job leaves as artifacts
 	Machines     = "machines"      // one folder a machine, where several are judged
 )
 
 // ours are the names that --fresh may remove.
 func ours() []string {
-	return []string{Plan, Journal, Results, Verdict, Exhibits, Report, HTML, JUnit, Measurements, Findings, RunLog, Runs, Baseline, Prepared, Upload, Machines}
+	return []string{Plan, Journal, Results, Verdict, Exhibits, Report, HTML, JUnit, Measurements, Findings, RunLog, Runs, Baseline, Prepared, Confirm, Upload, Machines}
 }
 
 // ErrNotEmpty says that a folder holds an earlier run.

@@ -70,16 +70,22 @@ func (s Shell) measureAndJudge(ctx context.Context, su *suite, o Options, j *job
 		}
 		return s.stageJudge(ctx, head, o, j, out, p)
 	}
+	pair := p.pair(su, j)
+	o.pair = &pair
 	su, out, m, err := s.start(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	defer out.close()
-	if _, err := s.alone(ctx, su, func() (*result.Document, error) { return s.measure(ctx, out, m) }); err != nil {
+	doc, err := s.alone(ctx, su, func() (*result.Document, error) { return s.measure(ctx, out, m) })
+	if err != nil {
 		return nil, err
 	}
 	if !j.judges() {
 		return s.leave(su, o, j, out)
+	}
+	if err := s.confirmInJob(ctx, su, o, out, m, j, p, doc); err != nil {
+		return nil, err
 	}
 	return s.stageJudge(ctx, su, o, j, out, p)
 }
@@ -99,6 +105,9 @@ func (s Shell) ciAtDesk(ctx context.Context, o Options) (*verdict.Document, erro
 		return nil, err
 	}
 	if err := out.keepBaseline(b); err != nil {
+		return nil, err
+	}
+	if err := s.confirmAtDesk(ctx, su, o, out, m, doc, b); err != nil {
 		return nil, err
 	}
 	v, err := s.judgeAndTell(su.working(o.Config), out, doc, b)
@@ -142,7 +151,7 @@ func (s Shell) DryRun(ctx context.Context, o Options, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	p, err := s.plan(ctx, su, o)
+	p, err := s.plan(ctx, su, o, nil)
 	if err != nil {
 		return err
 	}

@@ -90,6 +90,8 @@ type Options struct {
 	Machine     string  // name of this machine; empty: its own
 	AnyMachine  bool    // stored sessions of other machines too: for lists
 	Job         JobOptions
+	// pair is the base build that is measured beside head; nil: a desk's --base says.
+	pair *pairing
 }
 
 // suite is a suite file that was read, with the places around it.

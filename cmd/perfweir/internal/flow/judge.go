@@ -83,7 +83,8 @@ func want(doc *result.Document) baseline.Want {
 }
 
 // judge holds a document against budgets and baseline.
-func (s Shell) judge(r rules, doc *result.Document, b *baseline.Baseline) (*verdict.Document, error) {
+// again are the doubts that were measured again; nil: none were.
+func (s Shell) judge(r rules, doc *result.Document, b *baseline.Baseline, again *result.Document) (*verdict.Document, error) {
 	budgets := slices.Clone(r.head.file.Budgets)
 	for i := range budgets {
 		budgets[i].Source.Path = doc.Suite.Path
@@ -95,9 +96,13 @@ func (s Shell) judge(r rules, doc *result.Document, b *baseline.Baseline) (*verd
 			r.base.Policy.On[verdict.NoBaseline] = gate.ActionFail
 		}
 	}
+	command := "perfweir ci --fresh -c " + gate.ShellQuote(r.config)
+	if commit := comparedBuild(doc, again).Commit; commit != "" {
+		command += " --base " + commit[:min(12, len(commit))]
+	}
 	return gate.Evaluate(gate.Input{
-		Current: doc, Baseline: b, Budgets: budgets, Policy: policy, Base: r.base, JudgedBy: r.judgedBy,
-		Command: "perfweir ci --fresh -c " + gate.ShellQuote(r.config),
+		Current: doc, Confirmation: again, Baseline: b, Budgets: budgets, Policy: policy, Base: r.base, JudgedBy: r.judgedBy,
+		Command: command,
 	})
 }
 
@@ -126,8 +131,12 @@ func (su *suite) count(p *plan.Plan) tests {
 	t := tests{}
 	noisy := su.noisyMetrics()
 	all := su.file.Budgets
+	_, base := p.Builds[result.BuildBase]
 	for i := range p.Cells {
 		c := &p.Cells[i]
+		if c.Build == result.BuildBase {
+			continue
+		}
 		target := budget.Target{Name: c.Name, Benchmark: c.Benchmark, Variant: c.Variant, Input: c.Input}
 		selected := map[string][]int{} // by metric
 		for j := range all {
@@ -150,7 +159,7 @@ func (su *suite) count(p *plan.Plan) tests {
 			}
 			for _, j := range slices.DeleteFunc(rules, func(j int) bool { return !tested(j) }) {
 				t.more = t.more || open
-				t.add(&all[j], c.Repeats)
+				t.add(&all[j], c.Repeats, base)
 			}
 		}
 	}
@@ -162,8 +171,10 @@ func (su *suite) count(p *plan.Plan) tests {
 	return t
 }
 
-func (t *tests) add(b *budget.Budget, repeats int) {
-	if b.Against == budget.AgainstBaseline || b.Against == "" {
+// add counts a test. Where the base build is measured beside head, what is held
+// against the baseline is paired with it.
+func (t *tests) add(b *budget.Budget, repeats int, base bool) {
+	if !base && (b.Against == budget.AgainstBaseline || b.Against == "") {
 		t.unpaired++
 	} else {
 		t.paired++
@@ -257,6 +268,6 @@ func (s Shell) announce(su *suite, p *plan.Plan) {
 		s.say("warning: %d repeats cannot prove a regression among %s: %d against one stored session of as many would; set repeats to %d", t.repeats, &t, t.needUnpaired, t.needUnpaired)
 	}
 	if t.paired > 0 && t.repeats < t.needPaired {
-		s.say("warning: %d repeats cannot prove a regression against a variant among %s: %d would; set repeats to %d", t.repeats, &t, t.needPaired, t.needPaired)
+		s.say("warning: %d repeats cannot prove a regression in one session among %s: %d would; set repeats to %d", t.repeats, &t, t.needPaired, t.needPaired)
 	}
 }

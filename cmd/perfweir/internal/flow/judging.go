@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -51,6 +52,7 @@ func (p *prepared) rules(su *suite, o Options) rules {
 type judged struct {
 	machine, shard string
 	doc            *result.Document
+	again          *result.Document // doubts of it that were measured again; nil: none
 	baseline       *baseline.Baseline
 	verdict        *verdict.Document
 	folder         string // where its documents and reports are
@@ -73,14 +75,14 @@ func (p *prepared) selectBaseline(policy baseline.Policy, w baseline.Want) *base
 }
 
 // judgeOne judges the results of this machine.
-func (s Shell) judgeOne(su *suite, p *prepared, o Options, doc *result.Document) (*judged, error) {
+func (s Shell) judgeOne(su *suite, p *prepared, o Options, doc, again *result.Document) (*judged, error) {
 	b := p.selectBaseline(p.rulesPolicy(su), want(doc))
 	s.sayBaseline(b)
-	v, err := s.judge(p.rules(su, o), doc, b)
+	v, err := s.judge(p.rules(su, o), doc, b, again)
 	if err != nil {
 		return nil, err
 	}
-	return &judged{machine: doc.Sessions[0].Machine, shard: doc.Plan.Shard, doc: doc, baseline: b, verdict: v}, nil
+	return &judged{machine: doc.Sessions[0].Machine, shard: doc.Plan.Shard, doc: doc, again: again, baseline: b, verdict: v}, nil
 }
 
 // writeJudged writes documents and reports of one machine.
@@ -120,7 +122,11 @@ func (s Shell) judgeHere(su *suite, o Options, out *output, p *prepared) ([]*jud
 	if err != nil {
 		return nil, err
 	}
-	one, err := s.judgeOne(su, p, o, doc)
+	again, err := s.confirmation(out, doc)
+	if err != nil {
+		return nil, err
+	}
+	one, err := s.judgeOne(su, p, o, doc, again)
 	if err != nil {
 		return nil, err
 	}
@@ -153,13 +159,13 @@ func (s Shell) refresh(su *suite, o Options, p *prepared, doc *result.Document) 
 
 // judgeOthers judges what other jobs measured, machine by machine.
 func (s Shell) judgeOthers(ctx context.Context, su *suite, o Options, j *job, out *output, p *prepared) (all []*judged, missing []string, err error) {
-	docs, missing, err := s.fetchResults(ctx, su, j, p)
+	docs, again, missing, err := s.fetchResults(ctx, su, j, p)
 	if err != nil {
 		return nil, nil, err
 	}
 	var errs []error
 	for _, machine := range slices.Sorted(maps.Keys(docs)) {
-		one, err := s.judgeMachine(ctx, su, o, j, p, docs[machine])
+		one, err := s.judgeMachine(ctx, su, o, j, p, docs[machine], again)
 		if err == nil {
 			one.machine = machine
 			err = s.writeMachine(out, one)
@@ -188,7 +194,7 @@ func (s Shell) judgeOthers(ctx context.Context, su *suite, o Options, j *job, ou
 
 // judgeMachine joins the shards of one machine and judges them against the
 // sessions that fit that machine.
-func (s Shell) judgeMachine(ctx context.Context, su *suite, o Options, j *job, p *prepared, docs []*result.Document) (*judged, error) {
+func (s Shell) judgeMachine(ctx context.Context, su *suite, o Options, j *job, p *prepared, docs []*result.Document, again map[*result.Document]*result.Document) (*judged, error) {
 	doc, err := result.Merge(docs)
 	if err != nil {
 		return nil, err
@@ -198,7 +204,10 @@ func (s Shell) judgeMachine(ctx context.Context, su *suite, o Options, j *job, p
 	if err := ctx.Err(); err != nil {
 		return nil, err // a walk that was stopped says nothing of what there is
 	}
-	return s.judgeOne(su, &own, o, doc)
+	if len(docs) > 1 {
+		again = nil // shards that another job joins measure nothing again
+	}
+	return s.judgeOne(su, &own, o, doc, again[docs[0]])
 }
 
 // writeMachine writes one machine's documents below the output folder.
@@ -209,10 +218,18 @@ func (s Shell) writeMachine(out *output, one *judged) error {
 		return err
 	}
 	one.folder = dir
-	below := &output{dir, lock}
+	below := &output{dir: dir, lock: lock}
 	defer below.close()
 	if _, err := saveDocument(below, durable.Results, one.doc); err != nil {
 		return err
+	}
+	if one.again != nil {
+		if err := os.MkdirAll(below.path(durable.Confirm), 0o755); err != nil {
+			return err
+		}
+		if _, err := saveDocument(below, filepath.Join(durable.Confirm, durable.Results), one.again); err != nil {
+			return err
+		}
 	}
 	return below.writeJudged(one)
 }

@@ -17,23 +17,24 @@ import (
 
 // fetchResults reads what other jobs measured, by machine, and names the machines
 // whose results are there and cannot be read. Whose results they are is said by
-// the workflow run that GitHub names, never by the results.
-func (s Shell) fetchResults(ctx context.Context, su *suite, j *job, p *prepared) (docs map[string][]*result.Document, unread []string, err error) {
+// the workflow run that GitHub names, never by the results. again are the doubts
+// that were measured again, by document.
+func (s Shell) fetchResults(ctx context.Context, su *suite, j *job, p *prepared) (docs map[string][]*result.Document, again map[*result.Document]*result.Document, unread []string, err error) {
 	if j.gh == nil {
-		return nil, nil, fmt.Errorf("%w: results of other jobs are artifacts", errNoToken)
+		return nil, nil, nil, fmt.Errorf("%w: results of other jobs are artifacts", errNoToken)
 	}
 	run := p.Target.Run.ID
 	found, err := artifact.Results(ctx, j.gh, run, su.file.Suite.Name, artifact.Limits{})
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	docs = map[string][]*result.Document{}
+	docs, again = map[string][]*result.Document{}, map[*result.Document]*result.Document{}
 	var errs []error
 	for _, r := range found {
 		if r.Err != nil {
 			err := fmt.Errorf("artifact %s: %w", r.Name, r.Err)
 			if artifact.CouldNotAsk(r.Err) { // what it says may be the red part
-				return nil, nil, err
+				return nil, nil, nil, err
 			}
 			s.warn("%v", err)
 			errs = append(errs, err)
@@ -44,11 +45,12 @@ func (s Shell) fetchResults(ctx context.Context, su *suite, j *job, p *prepared)
 		}
 		machine := r.Doc.Sessions[0].Machine
 		docs[machine] = append(docs[machine], r.Doc)
+		again[r.Doc] = r.Again
 	}
 	if len(docs) == 0 && len(errs) > 0 {
-		return nil, nil, errors.Join(errs...)
+		return nil, nil, nil, errors.Join(errs...)
 	}
-	return docs, unread, nil
+	return docs, again, unread, nil
 }
 
 // rejudgeRuns bounds how many workflow runs of a commit are looked through.

@@ -23,6 +23,8 @@ import (
 type output struct {
 	dir  string // absolute
 	lock *durable.Lock
+	// undo is what is done at the end, whatever happened, the last first.
+	undo []func()
 }
 
 // open makes an output folder ready for a new run.
@@ -38,7 +40,7 @@ func (s Shell) open(o Options) (*output, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &output{dir, lock}, nil
+	return &output{dir: dir, lock: lock}, nil
 }
 
 // reopen locks a folder that holds results already.
@@ -58,10 +60,15 @@ func (s Shell) reopen(dir string) (*output, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &output{abs, lock}, nil
+	return &output{dir: abs, lock: lock}, nil
 }
 
-func (o *output) close() { o.lock.Release() }
+func (o *output) close() {
+	for _, undo := range slices.Backward(o.undo) {
+		undo()
+	}
+	o.lock.Release()
+}
 
 func (o *output) path(name string) string { return filepath.Join(o.dir, name) }
 

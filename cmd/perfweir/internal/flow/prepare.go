@@ -29,7 +29,9 @@ const buildTail = 4 << 10
 // plan builds the program under test and expands the suite. The build goes
 // first, since it may make the inputs; git is asked before any command of the
 // suite could change what git runs.
-func (s Shell) plan(ctx context.Context, su *suite, o Options) (*plan.Plan, error) {
+//
+// The base build, where one is asked for, is made in out's name and follows head's.
+func (s Shell) plan(ctx context.Context, su *suite, o Options, out *output) (*plan.Plan, error) {
 	s.hide()
 	build, repo := worktree.Describe(ctx, su.root)
 	if err := s.build(ctx, su); err != nil {
@@ -55,12 +57,21 @@ func (s Shell) plan(ctx context.Context, su *suite, o Options) (*plan.Plan, erro
 	build.Programs = worktree.ProgramDigests(s.commands(spec, su.root), su.root)
 	facts.Builds[result.BuildHead] = build
 	facts.Seed = drawSeed(o.Seed)
+	if o.pair != nil {
+		if err := s.pairWith(ctx, su, out, o.pair, &facts); err != nil {
+			return nil, err
+		}
+	}
 	p, err := plan.Make(spec, facts)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUsage, err)
 	}
 	for _, k := range p.Skipped {
-		s.say("left out %s: %s", k.Name, k.Why)
+		if k.Build == "" {
+			s.say("left out %s: %s", k.Name, k.Why)
+		} else {
+			s.say("measured on head alone: %s: %s", k.Name, k.Why)
+		}
 	}
 	return p, nil
 }

@@ -128,6 +128,15 @@ var errChanged = errors.New("it is not what the preparing step wrote: something 
 // loadPrepared reads what an earlier step prepared, and nothing else: every file
 // must have the digest that was written down before anything was measured.
 func loadPrepared(out *output, digest string) (*prepared, error) {
+	p, err := readPrepared(out, digest)
+	if err != nil {
+		return nil, err
+	}
+	return p, p.loadCandidates(out)
+}
+
+// readPrepared reads all of it but the stored sessions.
+func readPrepared(out *output, digest string) (*prepared, error) {
 	data, err := readBounded(out.path(durable.Prepared), preparedBytes)
 	if err != nil {
 		return nil, err
@@ -142,14 +151,19 @@ func loadPrepared(out *output, digest string) (*prepared, error) {
 	if p.Schema != preparedSchema {
 		return nil, fmt.Errorf("%s: schema %q, want %q: all steps of a job must run the same version", out.path(durable.Prepared), p.Schema, preparedSchema)
 	}
+	return p, p.parse()
+}
+
+// loadCandidates reads the stored sessions that were found.
+func (p *prepared) loadCandidates(out *output) error {
 	for _, f := range p.Baseline.Candidates {
 		c, err := f.load(out)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		p.candidates = append(p.candidates, c)
 	}
-	return p, p.parse()
+	return nil
 }
 
 func (f foundCandidate) load(out *output) (baseline.Candidate, error) {

@@ -62,6 +62,13 @@ func (s Shell) start(ctx context.Context, o Options) (*suite, *output, *matrix, 
 	if err != nil {
 		return nil, nil, nil, err
 	}
+	if o.pair == nil {
+		pair, err := s.pairAtDesk(ctx, su, o)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		o.pair = &pair
+	}
 	files, err := watchCommandFiles(s.Environ) // before the build, which is code under test
 	if err != nil {
 		return nil, nil, nil, err
@@ -81,12 +88,17 @@ func (s Shell) begin(ctx context.Context, su *suite, o Options) (*output, *matri
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err := s.plan(ctx, su, o)
+	p, err := s.plan(ctx, su, o, out)
 	if err != nil {
 		out.close()
 		return nil, nil, err
 	}
-	return out, &matrix{plan: p, session: s.session(o)}, nil
+	m := &matrix{plan: p, session: s.session(o)}
+	if why := o.pair.why; why != "" {
+		s.warn("%s", why)
+		m.session.Warnings = append(m.session.Warnings, why)
+	}
+	return out, m, nil
 }
 
 // resume goes on with the folder's plan, which must still be the suite's.
@@ -122,7 +134,12 @@ func (s Shell) goOn(ctx context.Context, su *suite, o Options, out *output) (*ma
 		return nil, fmt.Errorf("%w: resume: the plan was made with --shard %q", ErrUsage, old.Shard)
 	}
 	o.Cells, o.Shard, o.Seed = old.Selection, old.Shard, &old.Seed
-	p, err := s.plan(ctx, su, o)
+	pair, err := s.resumed(old, *o.pair)
+	if err != nil {
+		return nil, err
+	}
+	o.pair = &pair
+	p, err := s.plan(ctx, su, o, out)
 	if err != nil {
 		return nil, err
 	}

@@ -119,7 +119,12 @@ func (s Shell) stageMeasure(ctx context.Context, su *suite, o Options, j *job) e
 	if err := s.refuse(ctx, j, su.root); err != nil {
 		return err
 	}
-	o.Fresh = true
+	p, err := s.preparedHere(o)
+	if err != nil {
+		return err
+	}
+	pair := p.pair(su, j)
+	o.Fresh, o.pair = true, &pair
 	su, out, m, err := s.start(ctx, o)
 	if err != nil {
 		return err
@@ -133,7 +138,31 @@ func (s Shell) stageMeasure(ctx context.Context, su *suite, o Options, j *job) e
 	if doc.Sessions[len(doc.Sessions)-1].Interrupted {
 		return context.Canceled
 	}
+	if err := p.loadCandidates(out); err != nil {
+		return err
+	}
+	if err := s.confirmInJob(ctx, su, o, out, m, j, p, doc); err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return context.Canceled // while doubts were measured again: there is no verdict
+	}
 	return nil
+}
+
+// preparedHere is what the first step found out, for the step that measures; its
+// stored sessions are read when they are needed. Without a digest nothing is known
+// of it.
+func (s Shell) preparedHere(o Options) (*prepared, error) {
+	if o.Job.Digest == "" {
+		s.say("no digest of what was prepared is known: nothing is measured beside the base commit")
+		return &prepared{}, nil
+	}
+	dir, err := filepath.Abs(o.Out)
+	if err != nil {
+		return nil, fmt.Errorf("find output folder %s: %w", o.Out, err)
+	}
+	return readPrepared(&output{dir: dir}, o.Job.Digest)
 }
 
 func (s Shell) stageJudgeStep(ctx context.Context, su *suite, o Options, j *job) (*Told, error) {

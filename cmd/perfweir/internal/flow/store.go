@@ -25,6 +25,7 @@ func (s Shell) store(dir string, doc *result.Document) (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", fmt.Errorf("save baseline: %w", err)
 	}
+	doc = result.HeadOnly(doc) // the base build's numbers are another commit's
 	path := filepath.Join(dir, doc.Sessions[0].ID+".json")
 	if err := durable.WriteFile(path, func(w io.Writer) error { return result.Encode(w, doc) }); err != nil {
 		return "", fmt.Errorf("save baseline: %w", err)
@@ -63,6 +64,7 @@ func storable(su *suite, doc *result.Document) error {
 	if doc.Suite.Name != su.file.Suite.Name {
 		return fmt.Errorf("the results are of suite %q, the suite file is of %q", doc.Suite.Name, su.file.Suite.Name)
 	}
+	doc = result.HeadOnly(doc)
 	clean := 0
 	for i := range doc.Sessions {
 		if doc.Sessions[i].Interrupted {
@@ -171,7 +173,7 @@ func (s Shell) PullBaseline(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	out := &output{dir, lock}
+	out := &output{dir: dir, lock: lock}
 	defer out.close()
 	if err := out.keepBaseline(b); err != nil {
 		return err

@@ -17,7 +17,11 @@ const FindingsFile = durable.Findings
 
 // judgeAndTell judges and writes verdict, exhibits and reports.
 func (s Shell) judgeAndTell(r rules, out *output, doc *result.Document, b *baseline.Baseline) (*verdict.Document, error) {
-	v, err := s.judge(r, doc, b)
+	again, err := s.confirmation(out, doc)
+	if err != nil {
+		return nil, err
+	}
+	v, err := s.judge(r, doc, b, again)
 	if err != nil {
 		return nil, err
 	}

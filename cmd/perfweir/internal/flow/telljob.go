@@ -171,6 +171,12 @@ func (s Shell) upload(su *suite, o Options, j *job, out *output, all []*judged) 
 		if err := out.link(dir, out.dir, durable.Results, durable.Plan); err != nil {
 			return nil, err
 		}
+		again := filepath.Join(durable.Confirm, durable.Results)
+		if _, err := os.Lstat(out.path(again)); err == nil {
+			if err := out.link(filepath.Join(dir, durable.Confirm), out.path(durable.Confirm), durable.Results, durable.Plan); err != nil {
+				return nil, err
+			}
+		}
 		list = append(list, publish.Output{Name: publish.OutUploadPath, Value: out.path(dir)},
 			publish.Output{Name: publish.OutArtifactName, Value: results})
 	}

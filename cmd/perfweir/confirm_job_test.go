@@ -1,0 +1,96 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/perfweir/perfweir/collect/result"
+)
+
+// autoSuite has doubts measured again beside the comparison commit.
+var autoSuite = strings.Replace(siteSuite, "exclusive:", "gate: {reference: auto}\nexclusive:", 1)
+
+// In a job the comparison commit is known and fetched: what stored sessions leave
+// in doubt is measured again in the step that measures, which has no token.
+func TestConfirmationInAJob(t *testing.T) {
+	s := newSite(t)
+	s.commit(map[string]string{"perfweir.yml": autoSuite})
+	s.nights(1)
+	// The stored session is 8 % too fast for what main is now.
+	s.commit(map[string]string{"value": "108\n"})
+	main := s.head()
+	s.gh.SetBranch("main", main)
+
+	innocent := s.openPull("main", false, map[string]string{"README": "words\n"})
+	o := s.do(job{event: innocent.event(s)})
+	s.wants(o, 0, "pass")
+	contains(t, "log", o.log, "measured again beside "+main[:12])
+	contains(t, "comment", s.comment(innocent).Body, "not confirmed", "measured again beside", "100 B", "108 B", main[:12])
+	contains(t, "summary", o.summary, "not confirmed")
+	if c := s.checkOf(innocent.head); c.Conclusion != "success" {
+		t.Errorf("check: %+v", c)
+	}
+	// What the verdict was made from is kept beside the results.
+	if again := decoded(t, filepath.Join(o.outputs["upload-path"], "confirm/results.json"), result.Decode); again.Builds["base"].Commit != main {
+		t.Errorf("uploaded %+v", again.Builds)
+	}
+	o = s.do(job{event: innocent.event(s), inputs: map[string]string{"mode": "rejudge"}})
+	s.wants(o, 0, "pass")
+
+	guilty := s.openPull("main", false, map[string]string{"value": "130\n"})
+	o = s.do(job{event: guilty.event(s)})
+	s.wants(o, 1, "fail")
+	contains(t, "comment", s.comment(guilty).Body, "measured again beside the base commit "+main[:12]+": 1 of 1 confirmed", "100 B", "130 B")
+
+	// A repeated night shows no doubt, and nothing is measured twice.
+	if o := s.do(job{event: s.schedule(), inputs: map[string]string{"mode": "baseline"}}); strings.Contains(o.log, "measured again") {
+		t.Errorf("a nightly refresh confirms: %s", o.log)
+	}
+	if list := s.git("worktree", "list"); strings.Contains(list, "\n") {
+		t.Errorf("git still lists %s", list)
+	}
+}
+
+// The comparison commit's suite file says whether doubts are measured again: a
+// change cannot choose it for itself.
+func TestConfirmationIsTheBasesToChoose(t *testing.T) {
+	s := newSite(t)
+	s.nights(1)
+	p := s.openPull("main", false, map[string]string{"value": "108\n", "perfweir.yml": autoSuite})
+	o := s.do(job{event: p.event(s)})
+	s.wants(o, 1, "fail")
+	if strings.Contains(o.log, "measured again") {
+		t.Errorf("%s", o.log)
+	}
+}
+
+// The input base measures that commit beside head, stored sessions have no say.
+func TestBaseInAJob(t *testing.T) {
+	s := newSite(t)
+	base := s.head()
+	s.nights(1)
+	p := s.openPull("main", false, map[string]string{"value": "130\n"})
+	o := s.do(job{event: p.event(s), inputs: map[string]string{"base": base}})
+	s.wants(o, 1, "fail")
+	contains(t, "comment", s.comment(p).Body, "100 B of base", "130 B", "beside base commit "+base[:12])
+	// An artifact with both builds is a baseline as any other: head's cells are.
+	s.git("checkout", "-q", "main")
+	data, err := os.ReadFile(o.outputs["results-path"])
+	s.check(err)
+	contains(t, "results", string(data), `"build":"base"`)
+}
+
+// A comparison commit that does not build is told; stored sessions decide.
+func TestUnbuildableBaseInAJob(t *testing.T) {
+	s := newSite(t)
+	s.commit(map[string]string{"perfweir.yml": strings.Replace(autoSuite, "benchmarks:", "build: [sh, build.sh]\nbenchmarks:", 1), "build.sh": "true\n"})
+	s.nights(1)
+	broken := s.commit(map[string]string{"build.sh": "echo no compiler here >&2; exit 3\n"})
+	s.gh.SetBranch("main", broken)
+	p := s.openPull("main", false, map[string]string{"build.sh": "true\n", "value": "130\n"})
+	o := s.do(job{event: p.event(s)})
+	s.wants(o, 1, "fail")
+	contains(t, "comment", s.comment(p).Body, "the base commit "+broken[:12]+" could not be built", "no compiler here", "stored sessions decide")
+}

@@ -1,0 +1,123 @@
+package gate
+
+import (
+	"slices"
+
+	"github.com/perfweir/perfweir/collect/result"
+	"github.com/perfweir/perfweir/gate/budget"
+	"github.com/perfweir/perfweir/gate/verdict"
+)
+
+// headCells is a document with the cells of head alone: those are judged. Cells
+// of the base build are what they are held against.
+func headCells(d *result.Document) *result.Document {
+	if !slices.ContainsFunc(d.Cells, func(c result.Cell) bool { return c.Build == result.BuildBase }) {
+		return d
+	}
+	out := *d
+	out.Cells = make([]result.Cell, 0, len(d.Cells))
+	for i := range d.Cells {
+		if d.Cells[i].Build != result.BuildBase {
+			out.Cells = append(out.Cells, d.Cells[i])
+		}
+	}
+	return &out
+}
+
+// ofHead are the cells that were left out of head, too.
+func ofHead(all []result.Skipped) []result.Skipped {
+	if !slices.ContainsFunc(all, func(s result.Skipped) bool { return s.Build != "" }) {
+		return all
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(s result.Skipped) bool { return s.Build != "" })
+}
+
+// addBase makes the views of the base build's cells of a document, where it was
+// measured in the same session.
+func (r *references) addBase(d *result.Document) {
+	if _, measured := d.Builds[result.BuildBase]; !measured {
+		return
+	}
+	r.base = map[result.ID]*view{}
+	for i := range d.Cells {
+		if c := &d.Cells[i]; c.Build == result.BuildBase {
+			v, id := newView(c), c.ID()
+			id.Build = result.BuildHead
+			r.base[id] = &v
+		}
+	}
+}
+
+// against is what a relative budget is held against: in place of stored sessions
+// the base build, where it was measured in the same session.
+func (r *references) against(b *budget.Budget) string {
+	if b.Against == budget.AgainstBaseline && r.base != nil {
+		return budget.AgainstBase
+	}
+	return b.Against
+}
+
+// unfinished reports whether a planned run, of any build, was not measured.
+func (r *references) unfinished() bool {
+	short := func(v *view) bool { return v.seen < v.cell.Planned }
+	for i := range r.views {
+		if short(&r.views[i]) {
+			return true
+		}
+	}
+	for _, v := range r.base {
+		if short(v) {
+			return true
+		}
+	}
+	return false
+}
+
+// fromBase collects a column's reference from the base build of the same session.
+// What the base build lacks or cannot do is no fault of head's.
+func (r *references) fromBase(c *result.Cell, col *result.Column) sample {
+	v := r.base[c.ID()]
+	if v == nil {
+		return sample{outcome: verdict.New, reason: first(r.leftOutOfBase(c), "the base build has no such cell")}
+	}
+	if len(v.clean) == 0 {
+		return sample{outcome: verdict.NotComparable, reason: v.noneClean()}
+	}
+	rc := v.column(col.Metric, col.Phase, col.Part)
+	if rc == nil {
+		return sample{outcome: verdict.New, reason: "the base build has no value of this metric for this cell"}
+	}
+	points := v.points(rc)
+	if len(points) == 0 {
+		return sample{outcome: verdict.NotComparable, reason: "the base build's value is absent: " + first(v.absence(rc), "nothing was measured")}
+	}
+	return sample{variant: points, samePrograms: SamePrograms(r.current.Builds[result.BuildHead], r.current.Builds[result.BuildBase])}
+}
+
+// noneClean says why the base build has no run to compare with.
+func (v *view) noneClean() string {
+	switch {
+	case v.seen == 0:
+		return "the base build was not measured"
+	case v.invalid > 0:
+		return "every run of the base build was invalid"
+	}
+	why := ""
+	for _, i := range v.first {
+		why = first(why, v.cell.Runs.Detail[i].Reason)
+	}
+	if why != "" {
+		why = " (" + why + ")"
+	}
+	return "no run of the base build ended well" + why
+}
+
+func (r *references) leftOutOfBase(c *result.Cell) string {
+	name := result.BuildName(c.Name, result.BuildBase)
+	for _, s := range r.current.Skipped {
+		if s.Build == result.BuildBase && s.Name == name {
+			return s.Why
+		}
+	}
+	return ""
+}
