@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/perfweir/perfweir/baseline"
 	"github.com/perfweir/perfweir/collect/result"
@@ -26,10 +27,15 @@ type Input struct {
 	// under: head's, or at a desk the working file's.
 	Budgets []budget.Budget
 	Policy  Policy
+	// Accepted and Quarantine are that file's, too.
+	Accepted, Quarantine []budget.Exception
 	// Base is what the comparison commit's suite file says; nil: that of Current
 	// decides alone.
-	Base     *Rules
-	JudgedBy string // whose rules decide where Base is nil: "working file"
+	Base *Rules
+	// AcceptedBy is who accepted, by label, what the change loosens: then the suite
+	// file of Current counts at once. nil: nobody.
+	AcceptedBy *verdict.AcceptedBy
+	JudgedBy   string // whose rules decide where Base is nil: "working file"
 	// Command reproduces a cell; the cell's quoted name is appended.
 	Command string
 }
@@ -46,7 +52,9 @@ func Evaluate(in Input) (*verdict.Document, error) {
 	e.relative()
 	e.absolute()
 	e.goneCells()
+	e.setAside()
 	e.settle()
+	e.excuseFindings()
 	e.document()
 	e.tellLoosened()
 	e.dropUnused()
@@ -89,11 +97,16 @@ type evaluation struct {
 	out           *verdict.Document
 	tests         []test // one a finding of out.Findings that has a p
 	// loose counts the cells in which base's budget decides in place of head's.
-	loose map[looseRule]int
+	loose   map[looseRule]int
+	excuses excuses
 }
+
+// startedAt is the moment that days are counted from: the first session's start.
+func (e *evaluation) startedAt() time.Time { return e.in.Current.Sessions[0].StartedAt }
 
 func newEvaluation(in Input) *evaluation {
 	e := &evaluation{in: in, tables: new(stats.Tables), withinProcess: withinProcess(in.Current), loose: map[looseRule]int{}}
+	e.excuses = newExcuses(&e.in)
 	e.out = &verdict.Document{
 		Schema: verdict.Schema, Metrics: in.Current.Metrics, Builds: in.Current.Builds,
 		Sessions: in.Current.Sessions, Skipped: in.Current.Skipped,

@@ -102,6 +102,9 @@ func (f *facts) bareRow(i int) row {
 // why gathers what the numbers do not say: reasons, doubts, p, what would decide.
 func (f *facts) why(x *verdict.Finding) string {
 	parts := wordsOf(x.Reasons)
+	if s := f.excuseText(x); s != "" {
+		parts = append([]string{s}, parts...)
+	}
 	c := f.comparison(x)
 	if c != nil {
 		parts = append(parts, wordsOf(c.Doubts)...)
@@ -196,6 +199,14 @@ func wordOf(code string) string {
 		return "differs between stored sessions"
 	case "within_process":
 		return "repeated within one process, advisory"
+	case "acceptance_expired":
+		return "its acceptance has expired"
+	case "beyond_accepted":
+		return "beyond what is accepted"
+	case "too_few_valid_runs":
+		return "too few valid runs remain to decide"
+	case "soft_facts":
+		return "the machine is not quite as it was"
 	case "each_run":
 		return "one run is enough"
 	}
