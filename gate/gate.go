@@ -35,6 +35,7 @@ type Input struct {
 	// AcceptedBy is who accepted, by label, what the change loosens: then the suite
 	// file of Current counts at once. nil: nobody.
 	AcceptedBy *verdict.AcceptedBy
+	Note       string // what else a reader should know, told as a warning
 	JudgedBy   string // whose rules decide where Base is nil: "working file"
 	// Command reproduces a cell; the cell's quoted name is appended.
 	Command string
@@ -135,6 +136,9 @@ func newEvaluation(in Input) *evaluation {
 // warnings are what the documents themselves warn of.
 func warnings(in Input) []string {
 	var out []string
+	if in.Note != "" {
+		out = append(out, in.Note)
+	}
 	for i := range in.Current.Sessions {
 		for _, text := range in.Current.Sessions[i].Warnings {
 			if !slices.Contains(out, text) {

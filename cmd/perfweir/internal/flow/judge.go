@@ -65,9 +65,15 @@ func want(doc *result.Document) baseline.Want {
 
 // judge holds a document against budgets and baseline.
 func (s Shell) judge(r rules, doc *result.Document, b *baseline.Baseline) (*verdict.Document, error) {
-	budgets := slices.Clone(r.head.file.Budgets)
+	file := r.head.file
+	budgets, accepted, quarantine := slices.Clone(file.Budgets), slices.Clone(file.Accepted), slices.Clone(file.Quarantine)
 	for i := range budgets {
 		budgets[i].Source.Path = doc.Suite.Path
+	}
+	for _, list := range [][]budget.Exception{accepted, quarantine} {
+		for i := range list {
+			list[i].Source.Path = doc.Suite.Path
+		}
 	}
 	policy := r.head.policy()
 	if r.require {
@@ -78,6 +84,7 @@ func (s Shell) judge(r rules, doc *result.Document, b *baseline.Baseline) (*verd
 	}
 	return gate.Evaluate(gate.Input{
 		Current: doc, Baseline: b, Budgets: budgets, Policy: policy, Base: r.base, JudgedBy: r.judgedBy,
+		Accepted: accepted, Quarantine: quarantine, AcceptedBy: r.by, Note: r.why,
 		Command: "perfweir ci --fresh -c " + gate.ShellQuote(r.config),
 	})
 }

@@ -26,6 +26,7 @@ type rules struct {
 	judgedBy string
 	config   string // suite file as a person would name it
 	require  bool   // a baseline has to be there
+	acceptance
 }
 
 // working are a desk's rules: the file that is there.
@@ -42,7 +43,7 @@ func (p *prepared) rules(su *suite, o Options) rules {
 		return r
 	}
 	base := &suite{file: p.base, root: su.root}
-	r.base = &gate.Rules{Commit: p.Comparison.Commit, Budgets: p.base.Budgets, Policy: base.policy(),
+	r.base = &gate.Rules{Commit: p.Comparison.Commit, Budgets: p.base.Budgets, Policy: base.policy(), Accepted: p.base.Accepted, Quarantine: p.base.Quarantine,
 		Cells: pairs(&p.base.Suite), Metrics: definitions(&p.base.Suite)}
 	return r
 }
@@ -71,11 +72,18 @@ func (p *prepared) selectBaseline(policy baseline.Policy, w baseline.Want) *base
 	return b
 }
 
-// judgeOne judges the results of this machine.
-func (s Shell) judgeOne(su *suite, p *prepared, o Options, doc *result.Document) (*judged, error) {
+// judgeOne judges the results of this machine. Who accepted what the change
+// loosens is asked only where it loosens something.
+func (s Shell) judgeOne(ctx context.Context, su *suite, p *prepared, o Options, j *job, doc *result.Document) (*judged, error) {
 	b := p.selectBaseline(p.rulesPolicy(su), want(doc))
 	s.sayBaseline(b)
-	v, err := s.judge(p.rules(su, o), doc, b)
+	r := p.rules(su, o)
+	v, err := s.judge(r, doc, b)
+	if err == nil && v.Counts.Loosened > 0 {
+		if r.acceptance = s.acceptance(ctx, p, j); r.acceptance != (acceptance{}) {
+			v, err = s.judge(r, doc, b)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +104,7 @@ func (s Shell) stageJudge(ctx context.Context, su *suite, o Options, j *job, out
 	var r publish.Report
 	var err error
 	if j.measures() {
-		all, err = s.judgeHere(su, o, out, p)
+		all, err = s.judgeHere(ctx, su, o, j, out, p)
 	} else {
 		all, r.Missing, err = s.judgeOthers(ctx, su, o, j, out, p)
 	}
@@ -111,7 +119,7 @@ func (s Shell) stageJudge(ctx context.Context, su *suite, o Options, j *job, out
 	return s.tellJob(ctx, su, o, j, out, p, r, all), err
 }
 
-func (s Shell) judgeHere(su *suite, o Options, out *output, p *prepared) ([]*judged, error) {
+func (s Shell) judgeHere(ctx context.Context, su *suite, o Options, j *job, out *output, p *prepared) ([]*judged, error) {
 	doc, err := out.results()
 	if errors.Is(err, ErrUsage) {
 		return nil, errors.New("measuring left no results: the log of its step says why")
@@ -119,7 +127,7 @@ func (s Shell) judgeHere(su *suite, o Options, out *output, p *prepared) ([]*jud
 	if err != nil {
 		return nil, err
 	}
-	one, err := s.judgeOne(su, p, o, doc)
+	one, err := s.judgeOne(ctx, su, p, o, j, doc)
 	if err != nil {
 		return nil, err
 	}
@@ -190,7 +198,7 @@ func (s Shell) judgeMachine(ctx context.Context, su *suite, o Options, j *job, p
 	}
 	own := *p // each machine has a baseline of its own
 	s.findBaseline(ctx, su, o, j, &own, want(doc), doc.Sessions[0].Machine)
-	return s.judgeOne(su, &own, o, doc)
+	return s.judgeOne(ctx, su, &own, o, j, doc)
 }
 
 // writeMachine writes one machine's documents below the output folder.
