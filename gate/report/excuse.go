@@ -23,11 +23,19 @@ func (f *facts) excuseText(x *verdict.Finding) string {
 	case x.Outcome == verdict.Accepted:
 		return fmt.Sprintf("accepted up to %s until %s (%s)", e.Text, until, reason)
 	}
-	is := ""
-	if c := f.comparison(x); c != nil {
-		is = ", is " + f.change(c)
+	return fmt.Sprintf("beyond what is accepted, up to %s until %s (%s)", e.Text, until, reason)
+}
+
+// excused are the findings that would have counted without an entry of the suite
+// file; those that hold as well are no news.
+func (f *facts) excused() []int {
+	var out []int
+	for _, i := range f.by[verdict.Excused] {
+		if x := &f.v.Findings[i]; x.Was != verdict.Pass {
+			out = append(out, i)
+		}
 	}
-	return fmt.Sprintf("accepted up to %s%s (%s)", e.Text, is, reason)
+	return out
 }
 
 // acceptedBy says whose word lets the change's own rules count.

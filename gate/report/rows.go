@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/perfweir/perfweir/collect/result"
@@ -101,10 +102,13 @@ func (f *facts) bareRow(i int) row {
 
 // why gathers what the numbers do not say: reasons, doubts, p, what would decide.
 func (f *facts) why(x *verdict.Finding) string {
-	parts := wordsOf(x.Reasons)
+	reasons := x.Reasons
+	var parts []string
 	if s := f.excuseText(x); s != "" {
-		parts = append([]string{s}, parts...)
+		parts = append(parts, s)
+		reasons = slices.DeleteFunc(slices.Clone(reasons), func(r string) bool { return r == "acceptance_expired" || r == "beyond_accepted" })
 	}
+	parts = append(parts, wordsOf(reasons)...)
 	c := f.comparison(x)
 	if c != nil {
 		parts = append(parts, wordsOf(c.Doubts)...)
@@ -133,7 +137,7 @@ func (f *facts) why(x *verdict.Finding) string {
 	}
 	if c == nil && x.Outcome != verdict.Pass && x.Message != "" {
 		// Without a comparison the sentence says more than the columns.
-		parts = append([]string{x.Message}, wordsOf(x.Reasons)...)
+		parts = append([]string{x.Message}, wordsOf(reasons)...)
 	}
 	return strings.Join(parts, ", ")
 }

@@ -24,6 +24,7 @@ func Terminal(w io.Writer, v *verdict.Document, opts Options) error {
 	t.findings("suspect", t.findingRows(t.by[verdict.Doubted]))
 	t.findings("suspicious: look before you believe it", t.findingRows(t.by[verdict.Surprising]))
 	t.findings("warnings, which do not decide", t.findingRows(t.by[verdict.Warned]))
+	t.findings("accepted or quarantined, which do not decide", t.findingRows(t.excused()))
 	t.matrix()
 	t.foot(opts)
 	if err := t.w.Flush(); err != nil {
