@@ -18,6 +18,8 @@ const (
 	doubtBlocksDropped  = "blocks_dropped"  // blocks in which one side is missing
 	doubtSessionsDiffer = "sessions_differ" // an exact metric that differs between stored sessions
 	doubtWithinProcess  = "within_process"  // one process repeated: advisory
+	doubtUniform        = "uniform_shift"   // nearly every cell moved by about as much
+	doubtSoftFacts      = "soft_facts"      // the machine differs in soft facts from a stored session's
 )
 
 // contrast is two sets of measurements of one metric held against each other,
@@ -60,6 +62,9 @@ func newContrast(def result.Metric, against string, s *sample, cur []point, minS
 		c.pairWith(s.variant, cur)
 	} else {
 		c.x, c.sessions, c.design = s.values, len(s.ends), verdict.Unpaired
+	}
+	if s.soft {
+		c.doubts = append(c.doubts, doubtSoftFacts)
 	}
 	if def.Class == result.Exact && c.asExact(s) {
 		return c

@@ -51,6 +51,7 @@ func Evaluate(in Input) (*verdict.Document, error) {
 	e := newEvaluation(in)
 	e.summarise()
 	e.relative()
+	e.doubtUniform()
 	e.absolute()
 	e.goneCells()
 	e.setAside()
@@ -146,6 +147,7 @@ func warnings(in Input) []string {
 			}
 		}
 	}
+	out = append(out, softWarnings(in)...)
 	if in.Baseline != nil {
 		for _, text := range in.Baseline.Warnings {
 			out = append(out, "baseline: "+text)

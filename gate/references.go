@@ -21,6 +21,8 @@ type references struct {
 	// mixed says how the machines of the current sessions differ: no stored
 	// session can be of both. "" where they do not.
 	mixed string
+	// soft are the stored sessions whose machine differs in soft facts.
+	soft map[*result.Session]bool
 }
 
 // storedCell is a cell of a stored document, seen in one of its sessions.
@@ -48,6 +50,7 @@ func newReferences(cur *result.Document, views []view, b *baseline.Baseline) *re
 	if b == nil {
 		return r
 	}
+	r.soft = softSessions(cur.Sessions[0].Host, b.Sessions)
 	documents := sortOut(b.Sessions)
 	parallel(len(views), func(i int) {
 		ids := views[i].cell.IDs()
@@ -106,6 +109,8 @@ type sample struct {
 	samePrograms bool
 	// withinProcess is set when the numbers are repeats of one process.
 	withinProcess bool
+	// soft is set when a stored session's machine differs in soft facts.
+	soft bool
 }
 
 func (s *sample) missing() bool { return s.outcome != "" }
@@ -147,6 +152,7 @@ func (r *references) fromBaseline(cell int, col *result.Column) sample {
 			continue
 		}
 		out.add(r.current, s, column, len(stored))
+		out.soft = out.soft || r.soft[&s.doc.Sessions[s.session]]
 	}
 	switch {
 	case len(out.ends) > 0:

@@ -86,6 +86,9 @@ func (e *evaluation) decideByP(t *test, f *verdict.Finding, cmp *verdict.Compari
 		f.Outcome = verdict.Fail
 	case stats.Reaches(t.pPass, e.level):
 		f.Outcome = verdict.Pass
+	case e.lostToInvalid(t, cmp.Cell):
+		f.Outcome = verdict.Invalid
+		f.Reasons = append(f.Reasons, reasonTooFewValid)
 	default:
 		f.Outcome = verdict.Inconclusive
 		if t.beyond && !stats.Reaches(t.minP*float64(max(1, e.out.Policy.Family)), e.level) {

@@ -209,6 +209,8 @@ func wordOf(code string) string {
 		return "beyond what is accepted"
 	case "too_few_valid_runs":
 		return "too few valid runs remain to decide"
+	case "uniform_shift":
+		return "nearly all cells moved alike, as on a slower or faster machine"
 	case "soft_facts":
 		return "the machine is not quite as it was"
 	case "each_run":
