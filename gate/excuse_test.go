@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -263,5 +264,52 @@ func TestAcceptedByLabel(t *testing.T) {
 	}
 	if want := []string{"gate.on.gone: fail -> pass", "output_size: max_regression: 5% -> max_regression: 50%", "output_size: max: 110B -> "}; !slices.Equal(got, want) {
 		t.Errorf("loosened %q, want %q", got, want)
+	}
+}
+
+// On random documents: an accepted change turns fails and suspects of its metric
+// into accepted ones up to its limit and leaves every other finding alone; a
+// quarantine excuses all of its cells, and what fails beside it still fails, since
+// fewer tests share the error.
+func TestExceptionsExcuseNothingElse(t *testing.T) {
+	excused := map[string]int{}
+	eachCase(t, func(t *testing.T, r *rand.Rand, rc randomCase) {
+		in := Input{Current: rc.cur, Budgets: rc.budgets, Policy: DefaultPolicy()}
+		if len(rc.stored) > 0 {
+			in.Baseline = stored(rc.stored...)
+		}
+		plain := byName(judgedInput(t, in))
+		limit := []float64{0.05, 0.5, 3}[r.IntN(3)]
+		in.Accepted = []budget.Exception{{Metric: "wall_time", Variant: "a", Limit: limit, Text: percent(limit), Reason: "x", Expires: "2027-01-01"}}
+		v := judgedInput(t, in)
+		for name, f := range byName(v) {
+			was, cell := plain[name], v.Cells[f.Cell]
+			beside := f.Metric != "wall_time" || cell.Variant != "a" || f.Comparison == nil || v.Comparisons[*f.Comparison].Against != budget.AgainstBaseline
+			switch {
+			case f.Outcome == was.Outcome:
+			case f.Outcome != verdict.Accepted || beside || f.Was != was.Outcome || was.Outcome != verdict.Fail && was.Grade != verdict.Suspect:
+				t.Errorf("%s: %s %s became %s", name, was.Outcome, was.Grade, f.Outcome)
+			default:
+				excused["accepted"]++
+				if c := v.Comparisons[*f.Comparison]; c.Ratio != nil && *c.Ratio-1 > limit*(1+1e-9) {
+					t.Errorf("%s: x%v accepted up to %v", name, *c.Ratio, limit)
+				}
+			}
+		}
+		in.Accepted, in.Quarantine = nil, []budget.Exception{{Benchmark: "bench0", Reason: "x", Expires: "2027-01-01"}}
+		v = judgedInput(t, in)
+		for name, f := range byName(v) {
+			was := plain[name]
+			if mine := v.Cells[f.Cell].Benchmark == "bench0"; mine != (f.Outcome == verdict.Quarantined) || mine && f.Gated {
+				t.Errorf("%s: %s, gated %v", name, f.Outcome, f.Gated)
+			} else if !mine && was.Outcome == verdict.Fail && f.Outcome != verdict.Fail {
+				t.Errorf("%s: %s became %s beside a quarantine", name, was.Outcome, f.Outcome)
+			} else if mine {
+				excused["quarantined"]++
+			}
+		}
+	})
+	if excused["accepted"] == 0 || excused["quarantined"] == 0 {
+		t.Errorf("the documents show nothing: %v", excused)
 	}
 }

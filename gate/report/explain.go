@@ -117,7 +117,7 @@ func (e *explanation) budgets() {
 		if r.why != "" && r.why != x.Message {
 			e.item("why: " + r.why)
 		}
-		if len(x.Reasons) == 0 && x.Settle == nil && x.SmallestEffect != nil && x.Grade != verdict.Unproven {
+		if x.SmallestEffect != nil && x.Grade != verdict.Unproven { // an unproven one says it anyhow
 			e.item("a change above " + unit.Percentage(*x.SmallestEffect) + " would have been seen")
 		}
 	}

@@ -252,7 +252,7 @@ func TestLabelledBy(t *testing.T) {
 	event := func(id int, kind, actor, label string) string {
 		return fmt.Sprintf(`{"id":%d,"event":%q,"actor":{"login":%q},"created_at":"2026-11-28T02:00:%02dZ","label":{"name":%q}}`, id, kind, actor, id, label)
 	}
-	pushed := fmt.Sprintf(`{"id":9,"event":"head_ref_force_pushed","created_at":"2026-11-28T03:00:00Z"}`)
+	pushed := `{"id":9,"event":"head_ref_force_pushed","created_at":"2026-11-28T03:00:00Z"}`
 	for want, events := range map[string][]string{
 		"eve": {event(1, "labeled", "mona", "perf-ok"), event(2, "unlabeled", "mona", "perf-ok"), event(3, "labeled", "eve", "Perf-OK"), event(4, "labeled", "mona", "bug"), pushed},
 		"":    {event(1, "labeled", "mona", "perf-ok"), event(2, "unlabeled", "eve", "perf-ok"), `{"id":3,"event":"closed","actor":null}`},
