@@ -3,6 +3,7 @@ package flow
 import (
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/perfweir/perfweir/baseline"
 	"github.com/perfweir/perfweir/baseline/localdir"
@@ -92,42 +93,53 @@ func (s Shell) judge(r rules, doc *result.Document, b *baseline.Baseline) (*verd
 // tests is how many gated tests a plan will make, and the most of one kind that
 // its repeats can carry: told before anything runs.
 type tests struct {
-	n, unpaired, paired int // n: in all
-	needUnpaired        int // repeats that the family needs
+	n, unpaired, paired int  // n: in all
+	more                bool // parts that a tool prints are not known before it has run
+	needUnpaired        int  // repeats that the family needs
 	needPaired          int
 	repeats             int // fewest of a tested cell
 }
 
+// String counts them: "3 tests", "at least 3 tests".
+func (t *tests) String() string {
+	if t.more {
+		return "at least " + plural(t.n, "test")
+	}
+	return plural(t.n, "test")
+}
+
 // count finds the tests that the budgets will make of a plan. Metrics that are
-// not noisy need no test.
+// not noisy need no test. Every part that a reader names is a test of its own; a
+// metric whose parts a tool names counts once a cell.
 func (su *suite) count(p *plan.Plan) tests {
 	t := tests{}
 	noisy := su.noisyMetrics()
+	all := su.file.Budgets
 	for i := range p.Cells {
 		c := &p.Cells[i]
 		target := budget.Target{Name: c.Name, Benchmark: c.Benchmark, Variant: c.Variant, Input: c.Input}
-		var selected []int
-		metrics := map[string]bool{}
-		for j := range su.file.Budgets {
-			if b := &su.file.Budgets[j]; b.Selects(target) {
-				selected = append(selected, j)
-				metrics[b.Metric] = true
+		selected := map[string][]int{} // by metric
+		for j := range all {
+			if b := &all[j]; noisy(b.Metric) && b.Selects(target) {
+				selected[b.Metric] = append(selected[b.Metric], j)
 			}
 		}
-		for m := range metrics {
-			for _, j := range budget.For(su.file.Budgets, selected, m, "", "") {
-				b := &su.file.Budgets[j]
-				if !b.Kind.Relative() || b.Level != budget.Fail || !noisy(m) || b.Against == budget.AgainstVariant+c.Variant {
-					continue
-				}
-				if b.Against == budget.AgainstBaseline || b.Against == "" {
-					t.unpaired++
-				} else {
-					t.paired++
-				}
-				if t.repeats == 0 || c.Repeats < t.repeats {
-					t.repeats = c.Repeats
-				}
+		tested := func(j int) bool {
+			b := &all[j]
+			return b.Kind.Relative() && b.Level == budget.Fail && b.Against != budget.AgainstVariant+c.Variant
+		}
+		for m, candidates := range selected {
+			parts, open := partsOf(c, m)
+			var rules []int
+			for _, part := range parts {
+				rules = append(rules, budget.For(all, candidates, m, "", part)...)
+			}
+			if open {
+				rules = oneEach(all, candidates, tested)
+			}
+			for _, j := range slices.DeleteFunc(rules, func(j int) bool { return !tested(j) }) {
+				t.more = t.more || open
+				t.add(&all[j], c.Repeats)
 			}
 		}
 	}
@@ -137,6 +149,54 @@ func (su *suite) count(p *plan.Plan) tests {
 		t.needUnpaired, t.needPaired = stats.SmallestNUnpaired(level), stats.SmallestNPaired(level)
 	}
 	return t
+}
+
+func (t *tests) add(b *budget.Budget, repeats int) {
+	if b.Against == budget.AgainstBaseline || b.Against == "" {
+		t.unpaired++
+	} else {
+		t.paired++
+	}
+	if t.repeats == 0 || repeats < t.repeats {
+		t.repeats = repeats
+	}
+}
+
+// partsOf are the parts that a metric will have in a cell; "" is the whole. open:
+// a tool names them, and nobody knows how many they are.
+func partsOf(c *plan.Cell, metric string) (parts []string, open bool) {
+	for i := range c.Exec.Read {
+		r := &c.Exec.Read[i]
+		derived := (r.Samples != "" || r.Count != "") && strings.HasPrefix(metric, r.Metric+"_")
+		if r.Metric != "" && (r.Metric == metric || derived) && !slices.Contains(parts, r.Part) {
+			parts = append(parts, r.Part)
+		}
+		open = open || r.Format != ""
+	}
+	if len(parts) > 0 {
+		return parts, false
+	}
+	if m, ok := result.Catalogue()[metric]; ok && m.Source != "report" {
+		open = false // measured by us, of the whole
+	}
+	return []string{""}, open
+}
+
+// oneEach keeps one budget of each rule, whatever parts it is about: one that
+// holds where there is one. A later budget on all parts stands in the others' place.
+func oneEach(all []budget.Budget, candidates []int, holds func(int) bool) []int {
+	var out []int
+	for _, i := range candidates {
+		b := &all[i]
+		at := slices.IndexFunc(out, func(j int) bool { return budget.SameRule(&all[j], b) })
+		switch {
+		case at < 0:
+			out = append(out, i)
+		case b.Part == "" || !holds(out[at]):
+			out[at] = i
+		}
+	}
+	return out
 }
 
 // noisyMetrics tells which metrics need a test: built-in ones by the catalogue,
@@ -177,11 +237,15 @@ func (s Shell) announce(su *suite, p *plan.Plan) {
 	if t.n == 0 {
 		return
 	}
-	s.say("false-alarm rate %g %%, shared by %s", su.file.Gate.FalseAlarms*100, plural(t.n, "test"))
+	more := ""
+	if t.more {
+		more = ": parts that a tool prints are tests of their own"
+	}
+	s.say("false-alarm rate %g %%, shared by %s%s", su.file.Gate.FalseAlarms*100, &t, more)
 	if t.unpaired > 0 && t.repeats < t.needUnpaired {
-		s.say("warning: %d repeats cannot prove a regression among %d tests: %d against one stored session of as many would; set repeats to %d", t.repeats, t.n, t.needUnpaired, t.needUnpaired)
+		s.say("warning: %d repeats cannot prove a regression among %s: %d against one stored session of as many would; set repeats to %d", t.repeats, &t, t.needUnpaired, t.needUnpaired)
 	}
 	if t.paired > 0 && t.repeats < t.needPaired {
-		s.say("warning: %d repeats cannot prove a regression against a variant among %d tests: %d would; set repeats to %d", t.repeats, t.n, t.needPaired, t.needPaired)
+		s.say("warning: %d repeats cannot prove a regression against a variant among %s: %d would; set repeats to %d", t.repeats, &t, t.needPaired, t.needPaired)
 	}
 }
