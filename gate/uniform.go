@@ -8,11 +8,12 @@ import (
 	"github.com/perfweir/perfweir/collect/result"
 	"github.com/perfweir/perfweir/collect/result/unit"
 	"github.com/perfweir/perfweir/gate/budget"
+	"github.com/perfweir/perfweir/gate/stats"
 )
 
 // From where on cells that moved alike are told as a shift of the whole.
 const (
-	uniformCells = 5    // fewer may well move alike by chance
+	uniformLevel = 0.05 // error of "they moved at all", a side: five cells can reach it
 	uniformShift = 0.03 // below it the machine's usual drift is not worth a word
 	uniformShare = 0.8  // of the cells, around the middle
 	uniformWidth = 0.25 // of the shift: how far from the middle a cell may be
@@ -73,10 +74,11 @@ func (e *evaluation) doubtMetric(comparisons []int) {
 // uniform reports whether log ratios lie close around a middle that is not 0, and
 // which of them do.
 func uniform(logs []float64) (middle float64, alike []bool, ok bool) {
-	if len(logs) < uniformCells {
+	common, err := stats.NewCommonShift(logs, uniformLevel)
+	if err != nil || !common.OK || common.Lower <= 0 && common.Upper >= 0 {
 		return 0, nil, false
 	}
-	middle = median(logs)
+	middle = common.Estimate
 	if math.Abs(middle) < math.Log1p(uniformShift) {
 		return middle, nil, false
 	}
