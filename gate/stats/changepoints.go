@@ -57,20 +57,19 @@ type ChangePoint struct {
 // placed anew between its neighbours and tested again, and those below the floor
 // are taken out. A segment shorter than two least ones is never split.
 //
-// The permutation test was chosen before the t test at .001 of Hunter and Otava
-// (Fleming et al. 2023): that is held against a split that was chosen as the
-// largest, so in a series of 200 without a change it finds some in far more than
-// one case of a thousand, and it needs normal values.
+// The permutation test was chosen before the t test at .001 of Hunter (Fleming et
+// al. 2023) and Otava. That one is held against a split that was chosen as the
+// largest of many: of 200 normal values without a change it calls 18 in a
+// thousand one with parts of at least five values, and 478 with parts of two. It
+// also needs values that are normal.
 //
-// It answers about levels: a slow drift is cut into several. See Movements.
+// It answers about levels: a slow drift is cut into several. FindMovements
+// tells them apart.
 func ChangePoints(x []float64, rule ChangeRule) ([]ChangePoint, error) {
-	if err := checkSample("change points", x); err != nil {
+	if err := checkSeries("change points", x); err != nil {
 		return nil, err
 	}
 	if err := rule.check(); err != nil {
-		return nil, err
-	}
-	if err := checkResult("change points", slices.Max(x)-slices.Min(x)); err != nil {
 		return nil, err
 	}
 	f := changeFinder{x: x, rule: rule, tested: map[[2]int]splitTest{}}

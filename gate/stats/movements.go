@@ -54,7 +54,7 @@ func FindMovements(x []float64, rule ChangeRule) (Movements, error) {
 		at[i] = s.At
 	}
 	noise := noiseOf(x, at)
-	if noise == 0 { // values repeat: levels are all there is
+	if noise*noise == 0 { // values repeat: levels are all there is
 		return Movements{Steps: steps}, nil
 	}
 	f := newLineFit(x, noise, rule)
