@@ -280,3 +280,15 @@ func orUnknown(v string, known bool) string {
 	}
 	return fmt.Sprintf("%q", v)
 }
+
+// SoftDifferences are the soft keys that both machines know and in which they
+// differ, with both values: no reason not to compare, but one to doubt.
+func SoftDifferences(a, b result.Host) map[string][2]string {
+	diffs := map[string][2]string{}
+	for k, x := range a.Soft {
+		if y, ok := b.Soft[k]; ok && x != y {
+			diffs[k] = [2]string{x, y}
+		}
+	}
+	return diffs
+}

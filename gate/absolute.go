@@ -58,14 +58,14 @@ func (e *evaluation) completeness(i int) {
 			f.Value = &share
 		}
 		switch {
-		case v.invalid > 0 && len(v.clean) == 0:
+		case v.tooFewValid():
 			f.Outcome = verdict.Invalid
 		case v.seen == 0 || v.seen < v.cell.Planned:
 			f.Outcome = verdict.NoData
 		}
 		f.Message = fmt.Sprintf("%d of %d planned runs were measured", v.seen, v.cell.Planned)
-		if v.invalid > 0 {
-			f.Message += fmt.Sprintf(", %d of them invalid", v.invalid)
+		if why := v.invalidText(); why != "" {
+			f.Message += "; " + why
 		}
 		e.out.Findings = append(e.out.Findings, f)
 	}

@@ -20,6 +20,8 @@ const (
 	doubtWithinProcess  = "within_process"  // one process repeated: advisory
 	doubtPoolCut        = "pool_cut"        // sessions before a step are left out
 	doubtOddSession     = "odd_session"     // a stored session unlike the others is left out
+	doubtUniform        = "uniform_shift"   // nearly every cell moved by about as much
+	doubtSoftFacts      = "soft_facts"      // the machine differs in soft facts from a stored session's
 )
 
 // contrast is two sets of measurements of one metric held against each other,
@@ -58,6 +60,9 @@ func newContrast(def result.Metric, against string, s *sample, cur []point, minS
 		c.pairWith(s.variant, cur)
 	} else {
 		c.x, c.sessions, c.design = s.values, len(s.ends), verdict.Unpaired
+	}
+	if s.soft {
+		c.doubts = append(c.doubts, doubtSoftFacts)
 	}
 	if def.Class == result.Exact && c.asExact(s) {
 		return c

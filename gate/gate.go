@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/perfweir/perfweir/baseline"
 	"github.com/perfweir/perfweir/collect/result"
@@ -26,15 +27,21 @@ type Input struct {
 	// under: head's, or at a desk the working file's.
 	Budgets []budget.Budget
 	Policy  Policy
+	// Accepted and Quarantine are that file's, too.
+	Accepted, Quarantine []budget.Exception
 	// Base is what the comparison commit's suite file says; nil: that of Current
 	// decides alone.
 	Base *Rules
 	// Cuts are levels of stored sessions that were left on purpose.
-	Cuts     []Cut
-	JudgedBy string // whose rules decide where Base is nil: "working file"
+	Cuts []Cut
 	// Confirmation are the results of measuring doubts of Current again, beside the
 	// base build (see Unsettled); nil: there are none. What it says stands.
 	Confirmation *result.Document
+	// AcceptedBy is who accepted, by label, what the change loosens: then the suite
+	// file of Current counts at once. nil: nobody.
+	AcceptedBy *verdict.AcceptedBy
+	Note       string // what else a reader should know, told as a warning
+	JudgedBy   string // whose rules decide where Base is nil: "working file"
 	// Command reproduces a cell; the cell's quoted name is appended.
 	Command string
 }
@@ -49,10 +56,13 @@ func Evaluate(in Input) (*verdict.Document, error) {
 	e := newEvaluation(in)
 	e.summarise()
 	e.relative()
+	e.doubtUniform()
 	e.absolute()
 	e.goneCells()
+	e.setAside()
 	e.settle()
 	e.confirm(in)
+	e.excuseFindings()
 	e.document()
 	e.tellLoosened()
 	e.dropUnused()
@@ -105,12 +115,17 @@ type evaluation struct {
 	confirmed string
 	// unfinished is set when a planned run, of any build, was not measured.
 	unfinished bool
+	excuses    excuses
 }
+
+// startedAt is the moment that days are counted from: the first session's start.
+func (e *evaluation) startedAt() time.Time { return e.in.Current.Sessions[0].StartedAt }
 
 func newEvaluation(in Input) *evaluation {
 	whole := in.Current
 	in.Current = headCells(whole)
 	e := &evaluation{in: in, tables: new(stats.Tables), withinProcess: withinProcess(in.Current), loose: map[looseRule]int{}}
+	e.excuses = newExcuses(&e.in)
 	e.out = &verdict.Document{
 		Schema: verdict.Schema, Metrics: in.Current.Metrics, Builds: in.Current.Builds,
 		Sessions: in.Current.Sessions, Skipped: ofHead(in.Current.Skipped),
@@ -141,6 +156,9 @@ func newEvaluation(in Input) *evaluation {
 // warnings are what the documents themselves warn of.
 func warnings(in Input) []string {
 	var out []string
+	if in.Note != "" {
+		out = append(out, in.Note)
+	}
 	for i := range in.Current.Sessions {
 		for _, text := range in.Current.Sessions[i].Warnings {
 			if !slices.Contains(out, text) {
@@ -148,6 +166,7 @@ func warnings(in Input) []string {
 			}
 		}
 	}
+	out = append(out, softWarnings(in)...)
 	if in.Baseline != nil {
 		for _, text := range in.Baseline.Warnings {
 			out = append(out, "baseline: "+text)

@@ -30,6 +30,9 @@ func (e *evaluation) countLoosened(i int, found []budget.Choice) {
 			}
 		}
 	}
+	for _, rule := range r.accepted {
+		rules[rule] = true
+	}
 	for rule := range rules {
 		e.loose[rule]++
 	}

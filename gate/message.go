@@ -106,6 +106,8 @@ func (e *evaluation) relativeMessage(t *test, f *verdict.Finding, cmp *verdict.C
 		s += ": looks beyond it, not proven" + adviceText(f)
 	case f.Grade == verdict.Unproven:
 		s += ": looks inside it, not proven" + adviceText(f)
+	case f.Outcome == verdict.Invalid:
+		s += ": too few valid runs remain to decide (" + e.views[cmp.Cell].invalidText() + ")"
 	case t.reason == reasonUnexplained:
 		s += ": changed although the programs are the same"
 	case f.Outcome == verdict.Suspicious:

@@ -80,16 +80,23 @@ func (e *evaluation) document() {
 	for i := range d.Cells {
 		d.Counts.Cells[d.Cells[i].Outcome]++
 	}
+	if d.Outcome == verdict.Pass && d.Counts.Findings[verdict.Quarantined] > 0 && !slices.ContainsFunc(d.Findings, func(f verdict.Finding) bool { return f.Gated }) {
+		d.Outcome = verdict.Quarantined // nothing is left that could have failed
+	}
 	e.wholeOutcome()
 }
 
 // count adds one finding to its cell, to the counts and to the whole.
 func (e *evaluation) count(f *verdict.Finding) {
 	d := e.out
+	row := &d.Cells[f.Cell]
+	if f.Outcome == verdict.Quarantined {
+		d.Counts.Findings[f.Outcome]++
+		row.Outcome = worse(row.Outcome, f.Outcome)
+	}
 	if !f.Gated {
 		return
 	}
-	row := &d.Cells[f.Cell]
 	if f.Outcome == verdict.Inconclusive && row.Stop == stopDecided {
 		row.Stop = stopLooks
 	}
@@ -104,7 +111,7 @@ func (e *evaluation) count(f *verdict.Finding) {
 		d.Counts.Findings[f.Outcome]++
 	}
 	action := e.action(f)
-	if action == ActionPass {
+	if action == ActionPass && f.Outcome != verdict.Accepted {
 		return
 	}
 	row.Outcome = worse(row.Outcome, f.Outcome)
@@ -164,8 +171,10 @@ func (e *evaluation) ownBudgets() int {
 func (e *evaluation) sentences() []string {
 	d := e.out
 	total := d.Counts.Unproven
-	for _, n := range d.Counts.Findings {
-		total += n
+	for o, n := range d.Counts.Findings {
+		if o != verdict.Quarantined { // these are beside the judged ones
+			total += n
+		}
 	}
 	var out []string
 	outcomes := slices.SortedFunc(maps.Keys(d.Counts.Findings), verdict.Outcome.Compare)
@@ -182,6 +191,10 @@ func (e *evaluation) sentences() []string {
 			out = append(out, fmt.Sprintf("%d of %d findings cannot be compared", n, total)+e.because(o, e.refs.incomparable()))
 		case verdict.NoData:
 			out = append(out, fmt.Sprintf("%d of %d findings: no data", n, total)+e.because(o, e.refs.unread()))
+		case verdict.Accepted:
+			out = append(out, fmt.Sprintf("%d of %d budgets broken, and accepted", n, total))
+		case verdict.Quarantined:
+			out = append(out, fmt.Sprintf("%d findings quarantined, beside %d judged", n, total))
 		case verdict.Inconclusive:
 			out = append(out, fmt.Sprintf("%d of %d findings are suspect and not settled", n, total))
 		default:

@@ -25,6 +25,8 @@ type references struct {
 	// mixed says how the machines of the current sessions differ: no stored
 	// session can be of both. "" where they do not.
 	mixed string
+	// soft are the stored sessions whose machine differs in soft facts.
+	soft map[*result.Session]bool
 }
 
 // storedCell is a cell of a stored document, seen in one of its sessions.
@@ -53,6 +55,7 @@ func newReferences(cur *result.Document, views []view, b *baseline.Baseline) *re
 	if b == nil {
 		return r
 	}
+	r.soft = softSessions(cur.Sessions[0].Host, b.Sessions)
 	kept := b.Sessions
 	if b.Anchor != nil {
 		kept = slices.Concat(kept, b.Anchor.Sessions)
@@ -130,6 +133,8 @@ type sample struct {
 	samePrograms bool
 	// withinProcess is set when the numbers are repeats of one process.
 	withinProcess bool
+	// soft is set when a stored session's machine differs in soft facts.
+	soft bool
 }
 
 func (s *sample) missing() bool { return s.outcome != "" }
@@ -177,6 +182,7 @@ func (r *references) collect(cell int, col *result.Column, stored []storedCell) 
 			continue
 		}
 		out.add(r.current, s, column, len(stored))
+		out.soft = out.soft || r.soft[&s.doc.Sessions[s.session]]
 	}
 	switch {
 	case len(out.ends) > 0:

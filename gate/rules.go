@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/perfweir/perfweir/collect/result"
@@ -16,6 +17,8 @@ type Rules struct {
 	Commit  string          // full hash
 	Budgets []budget.Budget // of the file; Evaluate says in their Source that they are the commit's
 	Policy  Policy
+	// Accepted and Quarantine count where head's file has them as well.
+	Accepted, Quarantine []budget.Exception
 	// Cells are the benchmarks with their variants ("" for a benchmark without any)
 	// that its suite has, on whatever input.
 	Cells []BenchmarkVariant
@@ -71,11 +74,17 @@ func (e *evaluation) joinRules() {
 	e.budgets = withImplicit(slices.Concat(in.Budgets, own))
 	e.firstBase = len(e.budgets) - len(own)
 	e.base = newBaseSuite(in.Base, in.Current.Metrics)
+	require, on := in.Policy.Require, in.Policy.on()
 	in.Policy, e.out.Loosened, e.out.Warnings = merge(in.Policy, in.Base.Policy)
 	for i := range e.out.Loosened {
 		e.out.Loosened[i].Source.Commit = in.Base.Commit
 	}
 	e.out.Suite.JudgedBy = "base " + in.Base.Commit[:min(8, len(in.Base.Commit))]
+	if by := in.AcceptedBy; by != nil {
+		in.Policy.Require, in.Policy.On = require, on
+		e.out.AcceptedBy = by
+		e.out.Suite.JudgedBy = fmt.Sprintf("head, accepted by %s", by.Login)
+	}
 }
 
 // ruling is which budgets decide about one cell.
@@ -88,6 +97,8 @@ type ruling struct {
 	completeness, crashes []budget.Choice
 	// idle are about what the cell has no column of.
 	idle []budget.Choice
+	// accepted are the rules that head's file loosens and that count by label.
+	accepted []looseRule
 }
 
 // rule decides which budgets count for a cell.
@@ -96,10 +107,7 @@ func (e *evaluation) rule(c *result.Cell) ruling {
 	t := budget.Target{Name: c.Name, Benchmark: c.Benchmark, Variant: c.Variant, Input: c.Input}
 	r.head = e.selecting(t, 0, e.firstBase)
 	if r.benchmark, r.known = e.base.name(c); r.known {
-		if r.benchmark != c.Benchmark {
-			t.Name, t.Benchmark = result.PrintedName(r.benchmark, c.Variant, c.Input), r.benchmark
-		}
-		r.base = e.selecting(t, e.firstBase, len(e.budgets))
+		r.base = e.selecting(r.earlier(t), e.firstBase, len(e.budgets))
 	}
 	r.columns = make([][]budget.Choice, len(c.Columns))
 	for k := range c.Columns {
@@ -110,6 +118,9 @@ func (e *evaluation) rule(c *result.Cell) ruling {
 	r.crashes = e.choose(&r, result.CrashRate, "", "")
 	samePart := func(base, head *budget.Budget) bool { return base.Part == head.Part && e.same(base, head) }
 	r.idle = budget.Choose(e.budgets, e.idle(r.head, c), e.idle(r.base, c), samePart)
+	if e.in.AcceptedBy != nil {
+		r.idle = headsOnly(r.idle, new([]looseRule))
+	}
 	return r
 }
 
@@ -127,7 +138,27 @@ func (e *evaluation) selecting(t budget.Target, from, to int) []int {
 }
 
 func (e *evaluation) choose(r *ruling, metric, phase, part string) []budget.Choice {
-	return budget.Choose(e.budgets, budget.For(e.budgets, r.head, metric, phase, part), budget.For(e.budgets, r.base, metric, phase, part), e.same)
+	choices := budget.Choose(e.budgets, budget.For(e.budgets, r.head, metric, phase, part), budget.For(e.budgets, r.base, metric, phase, part), e.same)
+	if e.in.AcceptedBy != nil {
+		return headsOnly(choices, &r.accepted)
+	}
+	return choices
+}
+
+// headsOnly lets head's budgets decide where somebody who may write accepted what
+// the change loosens; what that is goes to accepted.
+func headsOnly(choices []budget.Choice, accepted *[]looseRule) []budget.Choice {
+	kept := choices[:0]
+	for _, c := range choices {
+		if c.Loosened {
+			*accepted = append(*accepted, looseRule{c.Base, c.Head})
+			c.Loosened = false
+		}
+		if c.Head != budget.None {
+			kept = append(kept, c)
+		}
+	}
+	return kept
 }
 
 // same reports whether head's budget takes the place of base's. One in another

@@ -71,7 +71,10 @@ func (e *evaluation) decide(t *test, adjusted float64) {
 		if t.beyond {
 			f.Grade = verdict.Suspect
 		}
-		e.advise(t, f, cmp)
+		e.advise(t, f)
+	}
+	if t.decided == "" && t.hasP {
+		f.SmallestEffect = e.smallestEffect(t, cmp)
 	}
 	f.Message = e.relativeMessage(t, f, cmp)
 }
@@ -87,6 +90,9 @@ func (e *evaluation) decideByP(t *test, f *verdict.Finding, cmp *verdict.Compari
 		f.Outcome = verdict.Fail
 	case stats.Reaches(t.pPass, e.level):
 		f.Outcome = verdict.Pass
+	case e.lostToInvalid(t, cmp.Cell):
+		f.Outcome = verdict.Invalid
+		f.Reasons = append(f.Reasons, reasonTooFewValid)
 	default:
 		f.Outcome = verdict.Inconclusive
 		if t.beyond && !stats.Reaches(t.minP*float64(max(1, e.out.Policy.Family)), e.level) {
@@ -130,20 +136,15 @@ func (e *evaluation) lookTwice(t *test, f *verdict.Finding, cmp *verdict.Compari
 	}
 }
 
-// advise says what would settle an undecided finding and which effect would
-// have been seen.
-func (e *evaluation) advise(t *test, f *verdict.Finding, cmp *verdict.Comparison) {
+// advise says what would settle an undecided finding.
+func (e *evaluation) advise(t *test, f *verdict.Finding) {
 	c := t.contrast
-	need := e.level / float64(max(1, e.out.Policy.Family))
-	sd := c.deviation()
+	need := e.need()
 	s := verdict.Settle{}
-	shift, ok := 0.0, false
 	switch c.design {
 	case verdict.Paired:
-		s.Repeats = repeatsFor(sd, t.distance(), e.level, len(c.pairs), stats.RepeatsPaired, stats.SmallestNPaired(need))
-		shift, ok = stats.SmallestShiftPaired(sd, len(c.pairs), need)
+		s.Repeats = repeatsFor(c.deviation(), t.distance(), e.level, len(c.pairs), stats.RepeatsPaired, stats.SmallestNPaired(need))
 	case verdict.Sessions:
-		shift, ok = e.tables.SmallestShiftSessions(c.spread.sd, c.spread.df, c.sessions, c.currentSessions, need)
 	default:
 		if c.sessions < e.in.Policy.MinSessions {
 			s.Sessions = e.in.Policy.MinSessions
@@ -151,16 +152,33 @@ func (e *evaluation) advise(t *test, f *verdict.Finding, cmp *verdict.Comparison
 		// What lies between budget and allowance stays there, however often it is
 		// repeated.
 		if t.beyond == t.beyondExtra {
-			s.Repeats = repeatsFor(sd, t.distance(), e.level, len(c.y), stats.RepeatsUnpaired, stats.SmallestNUnpaired(need))
+			s.Repeats = repeatsFor(c.deviation(), t.distance(), e.level, len(c.y), stats.RepeatsUnpaired, stats.SmallestNUnpaired(need))
 		}
-		shift, ok = stats.SmallestShift(sd, len(c.x), len(c.y), need)
 	}
 	s.Base = c.against == budget.AgainstBaseline && f.Grade == verdict.Suspect
 	if s != (verdict.Settle{}) {
 		f.Settle = &s
 	}
+}
+
+// need is the error rate that one test of the family may have before correction.
+func (e *evaluation) need() float64 { return e.level / float64(max(1, e.out.Policy.Family)) }
+
+// smallestEffect is the change that a test would have called a fail with
+// probability 0.9, whatever it found now; nil where the runs cannot see any.
+func (e *evaluation) smallestEffect(t *test, cmp *verdict.Comparison) *float64 {
+	c := t.contrast
+	shift, ok := 0.0, false
+	switch c.design {
+	case verdict.Paired:
+		shift, ok = stats.SmallestShiftPaired(c.deviation(), len(c.pairs), e.need())
+	case verdict.Sessions:
+		shift, ok = e.tables.SmallestShiftSessions(c.spread.sd, c.spread.df, c.sessions, c.currentSessions, e.need())
+	case verdict.Unpaired:
+		shift, ok = stats.SmallestShift(c.deviation(), len(c.x), len(c.y), e.need())
+	}
 	if !ok {
-		return
+		return nil
 	}
 	// The budget at this reference as a fraction: amounts and floors included.
 	allowed := math.Abs(t.budget.Allowed(cmp.Reference, t.dir, t.extra)/cmp.Reference - 1)
@@ -168,9 +186,10 @@ func (e *evaluation) advise(t *test, f *verdict.Finding, cmp *verdict.Comparison
 	if t.dir < 0 {
 		effect = stats.DecreaseBeyond
 	}
-	if x, ok := effect(allowed, shift); ok && !math.IsNaN(allowed) && !math.IsInf(allowed, 0) {
-		f.SmallestEffect = &x
+	if x, ok := effect(allowed, shift); ok && finite(allowed) {
+		return &x
 	}
+	return nil
 }
 
 // repeatsFor is how many repeats would decide; 0 when more would not help.

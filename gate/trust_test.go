@@ -111,7 +111,7 @@ func one(b bool) float64 {
 // session, sessions that differ by 0.5, 1 and 2 times what runs do, nothing changed,
 // a two-sided question at 5 %.
 func TestOneSessionAndMany(t *testing.T) {
-	rounds := sized(1000, 300)
+	rounds := roundsOf(1000, 300)
 	noAllowance := func(p *Policy) { p.Allowance = nil }
 	both := []budget.Budget{
 		{Metric: "wall_time", Kind: budget.MaxIncrease, Level: budget.Fail}, {Metric: "wall_time", Kind: budget.MaxDecrease, Level: budget.Fail},
@@ -137,7 +137,7 @@ func TestOneSessionAndMany(t *testing.T) {
 // 60 unchanged metrics on a noisy machine, under a budget that leaves no room and
 // under one of 10 %. Figures of longer runs are in docs/statistics.md.
 func TestUnchangedCommitsStayGreen(t *testing.T) {
-	rounds := sized(100, 50)
+	rounds := roundsOf(100, 50)
 	m := compressors(60)
 	for _, k := range []int{5, 10} {
 		rng := rand.New(rand.NewPCG(21, uint64(k)))
@@ -153,7 +153,7 @@ func TestUnchangedCommitsStayGreen(t *testing.T) {
 // A cell that became slower, among ten: twice with three stored sessions, by half
 // with five. Told is what fails or is suspect, which goes to confirmation.
 func TestSlowdownsAreFound(t *testing.T) {
-	rounds := sized(600, 200)
+	rounds := roundsOf(600, 200)
 	m, ten := compressors(10), regression("wall_time", .1)
 	rng := rand.New(rand.NewPCG(31, 32))
 	if s := m.judge(t, rng, rounds, 3, 2, nil, ten); s.first < .985 || s.told < .99 {
@@ -169,7 +169,7 @@ func TestSlowdownsAreFound(t *testing.T) {
 	}
 }
 
-func sized(whole, short int) int {
+func roundsOf(whole, short int) int {
 	if testing.Short() {
 		return short
 	}

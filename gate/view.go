@@ -181,6 +181,9 @@ func (v *view) row(command string) verdict.Cell {
 			r.FailureReasons = append(r.FailureReasons, why)
 		}
 	}
+	if why := v.invalidText(); why != "" {
+		r.Reasons = append(r.Reasons, why)
+	}
 	for i := range c.Columns {
 		col := &c.Columns[i]
 		if col.Phase != "" || col.Metric == result.Check {

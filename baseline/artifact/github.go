@@ -44,9 +44,10 @@ type WorkflowRun struct {
 	Status           string // "queued", "in_progress", "completed"
 	Conclusion       string // "" while it goes on
 	RepositoryID     int64
-	HeadRepositoryID int64 // 0: the fork is gone
-	StartedAt        time.Time
-	URL              string // for people
+	HeadRepositoryID int64     // 0: the fork is gone
+	CreatedAt        time.Time // by the event; a later attempt keeps it
+	StartedAt        time.Time // of the latest attempt
+	URL              string    // for people
 }
 
 // Artifact is an uploaded archive as the API lists it.

@@ -88,7 +88,7 @@ func (g *remarks) part(p Part) {
 		g.add(levelFailure, g.placeOf(nil, c), "cell", "a cell is not complete", g.cellName(c), report.Words(string(c.Outcome))+": "+why)
 	}
 	for _, l := range v.Loosened {
-		g.add(levelNotice, g.onHead(l.Source), "loosened "+l.Text, "loosened", "", report.Loosened(&l))
+		g.add(levelNotice, g.onHead(l.Source), "loosened "+l.Text, "loosened", "", report.Loosened(&l, v.AcceptedBy))
 	}
 	for _, i := range v.WorstFirst() {
 		f := &v.Findings[i]

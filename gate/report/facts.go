@@ -84,7 +84,7 @@ func (f *facts) count() {
 		if x.Gated {
 			f.gated++
 		}
-		if f.v.Decides(x) {
+		if f.v.Decides(x) || x.Outcome == verdict.Quarantined {
 			add(x.Cell, x.Outcome, 1)
 		}
 	}

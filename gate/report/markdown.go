@@ -56,6 +56,7 @@ func (f *facts) mdEnvironment() string {
 // goes first.
 func (f *facts) mdNotes(limit int, beside []string) string {
 	lines := noteLines(beside)
+	lines = append(lines, noteLines(f.acceptedBy())...)
 	lines = append(lines, noteLines(f.loosened())...)
 	if s := f.confirmedLine(); s != "" {
 		lines = append(lines, noteLines([]string{s})...)
@@ -80,25 +81,12 @@ func (f *facts) loosened() []string {
 		if i == mostLoosened {
 			break
 		}
-		lines = append(lines, Loosened(&f.v.Loosened[i]))
+		lines = append(lines, Loosened(&f.v.Loosened[i], f.v.AcceptedBy))
 	}
 	if n := max(f.v.Counts.Loosened, len(f.v.Loosened)) - len(lines); n > 0 {
 		lines = append(lines, plural(n, "more rule")+" loosened by this change")
 	}
 	return lines
-}
-
-// Loosened tells a rule that a change makes looser, in a sentence.
-func Loosened(l *verdict.Loosened) string {
-	s := "loosened by this change: " + clip(l.Text, 60)
-	if l.Cells > 0 {
-		s += " (" + plural(l.Cells, "cell") + ")"
-	}
-	s += ", " + clip(l.Was, 60) + " decides until the merge"
-	if l.Now == "" {
-		return s + ", and nothing after it"
-	}
-	return s + ", " + clip(l.Now, 60) + " after it"
 }
 
 func noteLines(sentences []string) []string {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/perfweir/perfweir/collect/result"
@@ -104,7 +105,13 @@ func (f *facts) bareRow(i int) row {
 
 // why gathers what the numbers do not say: reasons, doubts, p, what would decide.
 func (f *facts) why(x *verdict.Finding) string {
-	parts := wordsOf(x.Reasons)
+	reasons := x.Reasons
+	var parts []string
+	if s := f.excuseText(x); s != "" {
+		parts = append(parts, s)
+		reasons = slices.DeleteFunc(slices.Clone(reasons), func(r string) bool { return r == "acceptance_expired" || r == "beyond_accepted" })
+	}
+	parts = append(parts, wordsOf(reasons)...)
 	c := f.comparison(x)
 	if c != nil {
 		parts = append(parts, wordsOf(c.Doubts)...)
@@ -133,7 +140,7 @@ func (f *facts) why(x *verdict.Finding) string {
 	}
 	if c == nil && x.Outcome != verdict.Pass && x.Message != "" {
 		// Without a comparison the sentence says more than the columns.
-		parts = append([]string{x.Message}, wordsOf(x.Reasons)...)
+		parts = append([]string{x.Message}, wordsOf(reasons)...)
 	}
 	if x.Metric == result.CrashRate {
 		parts = append(parts, crashReasons(f.cell(x.Cell))...)
@@ -232,6 +239,16 @@ func wordOf(code string) string {
 		return "no worse than the newest stored session, which is unlike those before: one more session tells"
 	case "creep":
 		return "no single step was beyond the budget"
+	case "acceptance_expired":
+		return "its acceptance has expired"
+	case "beyond_accepted":
+		return "beyond what is accepted"
+	case "too_few_valid_runs":
+		return "too few valid runs remain to decide"
+	case "uniform_shift":
+		return "nearly all cells moved alike, as on a slower or faster machine"
+	case "soft_facts":
+		return "the machine is not quite as it was"
 	case "each_run":
 		return "one run is enough"
 	}

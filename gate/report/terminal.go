@@ -25,6 +25,7 @@ func Terminal(w io.Writer, v *verdict.Document, opts Options) error {
 	t.findings("suspicious: look before you believe it", t.findingRows(t.by[verdict.Surprising]))
 	t.findings(strings.ToLower(titleCleared[:1])+titleCleared[1:], t.findingRows(t.clearedFindings()))
 	t.findings("warnings, which do not decide", t.findingRows(t.by[verdict.Warned]))
+	t.findings("accepted or quarantined, which do not decide", t.findingRows(t.excused()))
 	t.matrix()
 	t.foot(opts)
 	if err := t.w.Flush(); err != nil {

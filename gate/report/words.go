@@ -81,6 +81,10 @@ func (f *facts) lead() string {
 		return of + " had nothing to compare with" + in
 	case verdict.New:
 		return of + " new to the baseline" + in
+	case verdict.Accepted:
+		return of + " broken, and accepted" + in
+	case verdict.Quarantined:
+		return fmt.Sprintf("all that was judged is quarantined: %s in %s", plural(c.findings, "finding"), plural(c.cells, "cell"))
 	case verdict.Interrupted:
 		return fmt.Sprintf("stopped from outside after %d of %s", f.v.Counts.SeenRuns, plural(f.v.Counts.PlannedRuns, "run"))
 	}

@@ -136,6 +136,14 @@ func checkFinding(d *Document, f *Finding) error {
 	if err := within("budget", f.Budget, len(d.Budgets)); err != nil {
 		return err
 	}
+	if f.Excuse != nil {
+		if err := within("excuse", *f.Excuse, len(d.Excuses)); err != nil {
+			return err
+		}
+	}
+	if f.Was != "" && !f.Was.known() {
+		return fmt.Errorf("unknown outcome %q", f.Was)
+	}
 	if f.Comparison == nil {
 		return nil
 	}

@@ -55,8 +55,10 @@ type Document struct {
 	Metrics     map[string]result.Metric `json:"metrics"`
 	Counts      Counts                   `json:"counts"`
 	Skipped     []result.Skipped         `json:"skipped,omitempty"`
-	Warnings    []string                 `json:"warnings,omitempty"` // about the whole: "5 of 10 baseline sessions are older than ..."
-	Loosened    []Loosened               `json:"loosened,omitempty"` // rules that this change loosens or deletes: the old ones decide until the merge
+	Warnings    []string                 `json:"warnings,omitempty"`    // about the whole: "5 of 10 baseline sessions are older than ..."
+	Loosened    []Loosened               `json:"loosened,omitempty"`    // rules that this change loosens or deletes: the old ones decide until the merge
+	AcceptedBy  *AcceptedBy              `json:"accepted_by,omitempty"` // who let the change's own rules count at once
+	Excuses     []Excuse                 `json:"excuses,omitempty"`     // entries of accepted and quarantine that findings are about
 	Cells       []Cell                   `json:"cells"`
 	Comparisons []Comparison             `json:"comparisons"`
 	Findings    []Finding                `json:"findings"`
@@ -103,7 +105,7 @@ const MaxLoosened = 100
 // file than in the comparison commit's, or gone.
 type Loosened struct {
 	Text  string `json:"text"`            // what it is about: "wall_time in encode/**", "gate.on.gone"
-	Was   string `json:"was"`             // what decides: "max_regression: 5%"
+	Was   string `json:"was"`             // what decides: "max_regression: 5%"; empty: nothing, it is an entry of accepted or quarantine that the change adds
 	Now   string `json:"now,omitempty"`   // what counts after the merge: "max_regression: 10%"; empty: nothing, it is deleted
 	Cells int    `json:"cells,omitempty"` // in so many cells; 0: a key of the gate, which is about all
 	// Source is where the old one stands (a key of the gate: the commit alone); its
@@ -190,7 +192,7 @@ type Rejected struct {
 
 // Counts add up findings by outcome, and runs.
 type Counts struct {
-	Findings    map[Outcome]int `json:"findings"` // of gated findings; unproven ones count under "unproven"
+	Findings    map[Outcome]int `json:"findings"` // of gated findings, and quarantined ones; unproven ones count under "unproven"
 	Cells       map[Outcome]int `json:"cells"`
 	PlannedRuns int             `json:"planned_runs"`
 	SeenRuns    int             `json:"seen_runs"`
@@ -304,10 +306,14 @@ type Finding struct {
 	Settle    *Settle  `json:"settle,omitempty"`
 	// SmallestEffect is the relative change that would have been called a fail
 	// with probability 0.9.
-	SmallestEffect *float64   `json:"smallest_effect,omitempty"`
-	Reasons        []string   `json:"reasons,omitempty"`   // words: large_jump, gone, near, too_few_runs, ...
-	Message        string     `json:"message"`             // one sentence with numbers in people's units
-	Confirmed      *Confirmed `json:"confirmed,omitempty"` // paired re-measurement against base
+	SmallestEffect *float64 `json:"smallest_effect,omitempty"`
+	// Excuse is the entry of Document.Excuses that the finding is about; nil: none.
+	// Was is the outcome that it would have had without it, where it is excused.
+	Excuse    *int       `json:"excuse,omitempty"`
+	Was       Outcome    `json:"was,omitempty"`
+	Reasons   []string   `json:"reasons,omitempty"`   // words: large_jump, gone, near, too_few_runs, ...
+	Message   string     `json:"message"`             // one sentence with numbers in people's units
+	Confirmed *Confirmed `json:"confirmed,omitempty"` // paired re-measurement against base
 }
 
 // Confirmed is the paired re-measurement, against the base commit, of a finding

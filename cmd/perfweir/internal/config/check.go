@@ -56,6 +56,7 @@ func (c *checker) file(data []byte) *File {
 	out.Suite.Metrics = c.declare()
 	c.readBenchmarks()
 	out.Budgets = c.budgets()
+	out.Accepted, out.Quarantine = c.accepted(), c.quarantine()
 	for i := range c.benchmarks {
 		out.Suite.Benchmarks = append(out.Suite.Benchmarks, c.benchmarks[i].finish())
 	}
@@ -231,6 +232,7 @@ func (c *checker) gate() Gate {
 		FalseAlarms: orDefault(g.FalseAlarms.given(), g.FalseAlarms.v, defaultFalseAlarms),
 		Require:     g.Require.text,
 		On:          on,
+		AcceptLabel: c.acceptLabel(),
 		MergeGroup:  orDefault(g.MergeGroup.given(), g.MergeGroup.text, Measure),
 		Reference:   orDefault(g.Reference.given(), g.Reference.text, Stored),
 	}

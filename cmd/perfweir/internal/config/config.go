@@ -16,10 +16,13 @@ import (
 
 // File is a suite file, checked, with defaults merged into every benchmark.
 type File struct {
-	Suite    plan.Suite
-	Budgets  []budget.Budget // in the order of the file; IDs are positions
-	Gate     Gate
-	Baseline baseline.Policy
+	Suite   plan.Suite
+	Budgets []budget.Budget // in the order of the file; IDs are positions
+	// Accepted and Quarantine are in the order of the file.
+	Accepted   []budget.Exception
+	Quarantine []budget.Exception
+	Gate       Gate
+	Baseline   baseline.Policy
 	// Exclusive is what is kept for one session while it measures:
 	// ExclusiveMachine or ExclusiveNone.
 	Exclusive string
@@ -37,6 +40,8 @@ type Gate struct {
 	// or "fail" for inconclusive, no_baseline, not_comparable, suspicious, gone
 	// and new. All six are there.
 	On map[string]string
+	// AcceptLabel is the label by which a pull request's own file counts at once.
+	AcceptLabel string
 	// MergeGroup is what a merge queue's run does: Measure or OnlyIfChanged.
 	MergeGroup string
 	// Reference is what budgets against the baseline are held against: Stored or Auto.

@@ -35,7 +35,7 @@ func TestDefaultsOfTheFile(t *testing.T) {
 	f := parse(t, "benchmarks: [{name: a, run: [a]}]\n")
 	equal(t, "gate", f.Gate, Gate{FalseAlarms: 0.05, On: map[string]string{
 		"inconclusive": "neutral", "no_baseline": "neutral", "not_comparable": "neutral", "suspicious": "warn", "gone": "fail", "new": "pass",
-	}, MergeGroup: Measure, Reference: Stored})
+	}, AcceptLabel: "perfweir-accept", MergeGroup: Measure, Reference: Stored})
 	equal(t, "baseline", f.Baseline, baseline.Policy{Machine: baseline.SameKind, Sessions: 10, MinSessions: 5})
 	equal(t, "sampling", f.Suite.Sampling, plan.Sampling{Interval: 0.1})
 	equal(t, "limits", f.Suite.Limits, plan.Limits{Stdout: 64 << 20, Out: 4 << 30, Cells: 10000, Retries: 2})
@@ -301,4 +301,20 @@ func TestNearest(t *testing.T) {
 			t.Errorf("nearest(%.20q) = %q, want %q", word, got, want)
 		}
 	}
+}
+
+func TestExceptionContent(t *testing.T) {
+	f := parse(t, `
+benchmarks: [{name: enc, run: [a], variants: [{name: v}]}]
+accepted:
+  - {benchmark: enc, variant: v, metric: wall_time, limit: 12%  +  5ms, reason: "checksums, #812", expires: 2027-03-01}
+quarantine:
+  - {cells: "enc/**", metric: cpu_time, part: "g*", reason: "#900", expires: "2027-01-15"}
+gate: {accept_label: go ahead}
+`)
+	equal(t, "accepted", f.Accepted, []budget.Exception{{Metric: "wall_time", Benchmark: "enc", Variant: "v", Limit: 0.12, Amount: 0.005, Text: "12%  +  5ms",
+		Reason: "checksums, #812", Expires: "2027-03-01", Source: budget.Source{Path: "dir/s.yml", Line: 6, Column: 5}}})
+	equal(t, "quarantine", f.Quarantine, []budget.Exception{{Metric: "cpu_time", Cells: "enc/**", Part: "g*", Reason: "#900", Expires: "2027-01-15",
+		Source: budget.Source{Path: "dir/s.yml", Line: 8, Column: 5}}})
+	equal(t, "label", f.Gate.AcceptLabel, "go ahead")
 }

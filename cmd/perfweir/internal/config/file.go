@@ -5,20 +5,20 @@ package config
 
 type suiteFile struct {
 	mark       `what:"the suite file"`
-	Version    integer             `key:"version" required:"true" min:"1" max:"1" doc:"Version of the suite file's grammar: 1."`
-	Suite      str                 `key:"suite" required:"true" doc:"Name of the suite: in the comment, the check and the artifacts."`
-	Build      command             `key:"build" doc:"Command that builds the program under test, once a revision. Relative paths are relative to this file."`
-	Defaults   defaultsFile        `key:"defaults" doc:"Keys of a benchmark that every benchmark inherits."`
-	Metrics    table[metricFile]   `key:"metrics" doc:"Definitions of the metrics that programs report themselves in PERFWEIR_METRICS, by name."`
-	Benchmarks list[benchmarkFile] `key:"benchmarks" required:"true" min:"1" doc:"What is measured."`
-	Budgets    list[budgetFile]    `key:"budgets" doc:"What is allowed. For one metric and kind the last entry that matches a cell wins."`
-	Gate       gateFile            `key:"gate" doc:"How the verdict is decided."`
-	Baseline   baselineFile        `key:"baseline" doc:"Which stored sessions are compared with."`
-	Sampling   samplingFile        `key:"sampling" doc:"How often the samplers read."`
-	Limits     limitsFile          `key:"limits" doc:"Bounds on what the code under test can make perfweir keep."`
-	Exclusive  str                 `key:"exclusive" enum:"machine,none" later:"gpu" doc:"What is kept for one session while it measures. The default is machine: a second perfweir on the machine waits."`
-	Accepted   later               `key:"accepted"`
-	Quarantine later               `key:"quarantine"`
+	Version    integer              `key:"version" required:"true" min:"1" max:"1" doc:"Version of the suite file's grammar: 1."`
+	Suite      str                  `key:"suite" required:"true" doc:"Name of the suite: in the comment, the check and the artifacts."`
+	Build      command              `key:"build" doc:"Command that builds the program under test, once a revision. Relative paths are relative to this file."`
+	Defaults   defaultsFile         `key:"defaults" doc:"Keys of a benchmark that every benchmark inherits."`
+	Metrics    table[metricFile]    `key:"metrics" doc:"Definitions of the metrics that programs report themselves in PERFWEIR_METRICS, by name."`
+	Benchmarks list[benchmarkFile]  `key:"benchmarks" required:"true" min:"1" doc:"What is measured."`
+	Budgets    list[budgetFile]     `key:"budgets" doc:"What is allowed. For one metric and kind the last entry that matches a cell wins."`
+	Gate       gateFile             `key:"gate" doc:"How the verdict is decided."`
+	Baseline   baselineFile         `key:"baseline" doc:"Which stored sessions are compared with."`
+	Sampling   samplingFile         `key:"sampling" doc:"How often the samplers read."`
+	Limits     limitsFile           `key:"limits" doc:"Bounds on what the code under test can make perfweir keep."`
+	Exclusive  str                  `key:"exclusive" enum:"machine,none" later:"gpu" doc:"What is kept for one session while it measures. The default is machine: a second perfweir on the machine waits."`
+	Accepted   list[acceptedFile]   `key:"accepted" doc:"Changes for the worse that are taken for a while: up to a limit, until a day."`
+	Quarantine list[quarantineFile] `key:"quarantine" doc:"Cells whose findings are shown and do not count, until a day."`
 }
 
 // inheritable are the keys of a benchmark that defaults may hold.
@@ -175,6 +175,7 @@ type gateFile struct {
 	FalseAlarms share  `key:"false_alarms" doc:"Error rate over all gated relative budgets together. The default is 5%."`
 	Require     str    `key:"require" enum:"proof" doc:"proof: every gated finding must pass with confidence."`
 	On          onFile `key:"on" doc:"What an outcome that is no clear answer does."`
+	AcceptLabel str    `key:"accept_label" doc:"Label by which somebody who may write lets a pull request's own suite file count at once. The default is perfweir-accept."`
 	MergeGroup  str    `key:"merge_group" enum:"measure,only_if_changed" doc:"What a merge queue's run does: measure (the default), or only_if_changed, which completes the check at once where the very tree was measured for the pull request and passed."`
 	Reference   str    `key:"reference" enum:"stored,auto" doc:"What budgets against the baseline are held against: stored (the default) sessions alone, or auto: what those leave in doubt, or have no session for, is measured again beside the commit that the change is compared with, and that stands."`
 	Control     later  `key:"control"`

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -77,7 +78,7 @@ func (c *checker) matchable(text, key string) string {
 	switch {
 	case key == "input":
 		return "no benchmark that it applies to has inputs; remove it"
-	case key == "cells" && !strings.ContainsAny(text, "*/"):
+	case key == "cells" && slices.ContainsFunc(c.benchmarks, func(b bench) bool { return b.name == text }):
 		return fmt.Sprintf("* stays inside one field; write %q for all cells of a benchmark", text+"/**")
 	case key == "variant" && len(names) == 0:
 		return "no benchmark that it applies to has variants; remove it"

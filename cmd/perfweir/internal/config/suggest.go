@@ -25,6 +25,9 @@ func suggest(word string, known []string) string {
 	return "known: " + strings.Join(shown, ", ")
 }
 
+// Suggest says which of the known words somebody may have meant.
+func Suggest(word string, known []string) string { return suggest(word, known) }
+
 // nearest returns the known word that word is most likely a slip of, or "". Up
 // to a third of the letters may differ, two at least for words of four letters
 // and more.

@@ -99,6 +99,7 @@ func randomVerdict(rnd *rand.Rand) *verdict.Document {
 	d.Cells = append(d.Cells, verdict.Cell{})
 	d.Budgets = append(d.Budgets, budget.Budget{})
 	d.Comparisons = append(d.Comparisons, verdict.Comparison{})
+	d.Excuses = append(d.Excuses, verdict.Excuse{})
 	for i := range d.Cells {
 		d.Cells[i].Outcome = verdict.New
 	}
@@ -118,6 +119,10 @@ func randomVerdict(rnd *rand.Rand) *verdict.Document {
 	}
 	for i := range d.Findings {
 		f := &d.Findings[i]
+		f.Was = verdict.Fail
+		if f.Excuse != nil {
+			*f.Excuse = rnd.IntN(len(d.Excuses))
+		}
 		f.Outcome, f.Cell, f.Budget = verdict.Pass, rnd.IntN(len(d.Cells)), rnd.IntN(len(d.Budgets))
 		if f.Comparison != nil {
 			*f.Comparison = rnd.IntN(len(d.Comparisons))

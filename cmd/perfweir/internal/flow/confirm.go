@@ -86,7 +86,7 @@ func (s Shell) confirmInJob(ctx context.Context, su *suite, o Options, out *outp
 	if j.mode != modeMeasure || p.Comparison.Commit == "" || p.Comparison.Self || p.reference(su) != config.Auto {
 		return nil
 	}
-	one, err := s.judgeOne(su, p, o, doc, nil)
+	one, err := s.judgeOne(ctx, su, p, o, j, doc, nil)
 	if err != nil {
 		return err
 	}

@@ -67,6 +67,8 @@ type gitHub interface {
 	Pull(ctx context.Context, number int) (ghapi.Pull, error)
 	OpenPullsOf(ctx context.Context, headSHA string, headRepositoryID int64) ([]ghapi.Pull, error)
 	WorkflowRun(ctx context.Context, id int64) (artifact.WorkflowRun, error)
+	LabelledBy(ctx context.Context, issue int, label string) (ghapi.Labelling, error)
+	Permission(ctx context.Context, login string) (string, error)
 	Requests() int
 }
 

@@ -85,9 +85,15 @@ func want(doc *result.Document) baseline.Want {
 // judge holds a document against budgets and baseline.
 // again are the doubts that were measured again; nil: none were.
 func (s Shell) judge(r rules, doc *result.Document, b *baseline.Baseline, again *result.Document) (*verdict.Document, error) {
-	budgets := slices.Clone(r.head.file.Budgets)
+	file := r.head.file
+	budgets, accepted, quarantine := slices.Clone(file.Budgets), slices.Clone(file.Accepted), slices.Clone(file.Quarantine)
 	for i := range budgets {
 		budgets[i].Source.Path = doc.Suite.Path
+	}
+	for _, list := range [][]budget.Exception{accepted, quarantine} {
+		for i := range list {
+			list[i].Source.Path = doc.Suite.Path
+		}
 	}
 	policy := r.head.policy()
 	if r.require {
@@ -102,6 +108,7 @@ func (s Shell) judge(r rules, doc *result.Document, b *baseline.Baseline, again 
 	}
 	return gate.Evaluate(gate.Input{
 		Current: doc, Confirmation: again, Baseline: b, Budgets: budgets, Policy: policy, Base: r.base, JudgedBy: r.judgedBy,
+		Accepted: accepted, Quarantine: quarantine, AcceptedBy: r.by, Note: r.why,
 		Command: command,
 	})
 }

@@ -27,6 +27,7 @@ type rules struct {
 	judgedBy string
 	config   string // suite file as a person would name it
 	require  bool   // a baseline has to be there
+	acceptance
 }
 
 // working are a desk's rules: the file that is there.
@@ -43,7 +44,7 @@ func (p *prepared) rules(su *suite, o Options) rules {
 		return r
 	}
 	base := &suite{file: p.base, root: su.root}
-	r.base = &gate.Rules{Commit: p.Comparison.Commit, Budgets: p.base.Budgets, Policy: base.policy(),
+	r.base = &gate.Rules{Commit: p.Comparison.Commit, Budgets: p.base.Budgets, Policy: base.policy(), Accepted: p.base.Accepted, Quarantine: p.base.Quarantine,
 		Cells: pairs(&p.base.Suite), Metrics: definitions(&p.base.Suite)}
 	return r
 }
@@ -74,11 +75,19 @@ func (p *prepared) selectBaseline(policy baseline.Policy, w baseline.Want) *base
 	return b
 }
 
-// judgeOne judges the results of this machine.
-func (s Shell) judgeOne(su *suite, p *prepared, o Options, doc, again *result.Document) (*judged, error) {
+// judgeOne judges the results of this machine, again being the doubts that were
+// measured again. Who accepted what the change
+// loosens is asked only where it loosens something.
+func (s Shell) judgeOne(ctx context.Context, su *suite, p *prepared, o Options, j *job, doc, again *result.Document) (*judged, error) {
 	b := p.selectBaseline(p.rulesPolicy(su), want(doc))
 	s.sayBaseline(b)
-	v, err := s.judge(p.rules(su, o), doc, b, again)
+	r := p.rules(su, o)
+	v, err := s.judge(r, doc, b, again)
+	if err == nil && v.Counts.Loosened > 0 {
+		if r.acceptance = s.acceptance(ctx, p, j); r.acceptance != (acceptance{}) {
+			v, err = s.judge(r, doc, b, again)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +108,7 @@ func (s Shell) stageJudge(ctx context.Context, su *suite, o Options, j *job, out
 	var r publish.Report
 	var err error
 	if j.measures() {
-		all, err = s.judgeHere(su, o, out, p)
+		all, err = s.judgeHere(ctx, su, o, j, out, p)
 	} else {
 		all, r.Missing, err = s.judgeOthers(ctx, su, o, j, out, p)
 	}
@@ -114,7 +123,7 @@ func (s Shell) stageJudge(ctx context.Context, su *suite, o Options, j *job, out
 	return s.tellJob(ctx, su, o, j, out, p, r, all), err
 }
 
-func (s Shell) judgeHere(su *suite, o Options, out *output, p *prepared) ([]*judged, error) {
+func (s Shell) judgeHere(ctx context.Context, su *suite, o Options, j *job, out *output, p *prepared) ([]*judged, error) {
 	doc, err := out.results()
 	if errors.Is(err, ErrUsage) {
 		return nil, errors.New("measuring left no results: the log of its step says why")
@@ -126,7 +135,7 @@ func (s Shell) judgeHere(su *suite, o Options, out *output, p *prepared) ([]*jud
 	if err != nil {
 		return nil, err
 	}
-	one, err := s.judgeOne(su, p, o, doc, again)
+	one, err := s.judgeOne(ctx, su, p, o, j, doc, again)
 	if err != nil {
 		return nil, err
 	}
@@ -207,7 +216,7 @@ func (s Shell) judgeMachine(ctx context.Context, su *suite, o Options, j *job, p
 	if len(docs) > 1 {
 		again = nil // shards that another job joins measure nothing again
 	}
-	return s.judgeOne(su, &own, o, doc, again[docs[0]])
+	return s.judgeOne(ctx, su, &own, o, j, doc, again[docs[0]])
 }
 
 // writeMachine writes one machine's documents below the output folder.

@@ -118,8 +118,8 @@ func TestConformanceReads(t *testing.T) {
 		if got := must[[]ghapi.Pull](t)(c.PullsOfCommit(ctx, head)); len(got) != 1 || got[0].Number != own {
 			t.Errorf("PullsOfCommit: %+v", got)
 		}
-		if got := must[string](t)(c.LabelledBy(ctx, own, "perf-ok")); got != "mona" {
-			t.Errorf("LabelledBy: %s", got)
+		if got := must[ghapi.Labelling](t)(c.LabelledBy(ctx, own, "perf-ok")); got.Login != "mona" || got.At.IsZero() {
+			t.Errorf("LabelledBy: %+v", got)
 		}
 		if got := must[string](t)(c.Permission(ctx, "mona")); got != "write" {
 			t.Errorf("Permission: %s", got)

@@ -112,8 +112,8 @@ func TestWorkflowRuns(t *testing.T) {
 	}
 	want := []artifact.WorkflowRun{
 		{ID: 11, Number: 4, Attempt: 2, Path: ".github/workflows/nightly.yml@refs/heads/main", Event: "push", HeadBranch: "main", HeadSHA: "aa", Status: "completed",
-			Conclusion: "success", RepositoryID: 100, HeadRepositoryID: 100, StartedAt: time.Date(2026, 11, 28, 2, 0, 0, 0, time.UTC), URL: "https://github.com/acme/widgets/actions/runs/11"},
-		{ID: 10, Status: "in_progress", RepositoryID: 100, StartedAt: time.Date(2026, 11, 27, 1, 0, 0, 0, time.UTC)},
+			Conclusion: "success", RepositoryID: 100, HeadRepositoryID: 100, CreatedAt: time.Date(2026, 11, 28, 1, 0, 0, 0, time.UTC), StartedAt: time.Date(2026, 11, 28, 2, 0, 0, 0, time.UTC), URL: "https://github.com/acme/widgets/actions/runs/11"},
+		{ID: 10, Status: "in_progress", RepositoryID: 100, CreatedAt: time.Date(2026, 11, 27, 1, 0, 0, 0, time.UTC), StartedAt: time.Date(2026, 11, 27, 1, 0, 0, 0, time.UTC)},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
@@ -250,15 +250,16 @@ func TestOpenPullsOf(t *testing.T) {
 
 func TestLabelledBy(t *testing.T) {
 	event := func(id int, kind, actor, label string) string {
-		return fmt.Sprintf(`{"id":%d,"event":%q,"actor":{"login":%q},"label":{"name":%q}}`, id, kind, actor, label)
+		return fmt.Sprintf(`{"id":%d,"event":%q,"actor":{"login":%q},"created_at":"2026-11-28T02:00:%02dZ","label":{"name":%q}}`, id, kind, actor, id, label)
 	}
+	pushed := `{"id":9,"event":"head_ref_force_pushed","created_at":"2026-11-28T03:00:00Z"}`
 	for want, events := range map[string][]string{
-		"eve": {event(1, "labeled", "mona", "perf-ok"), event(2, "unlabeled", "mona", "perf-ok"), event(3, "labeled", "eve", "Perf-OK"), event(4, "labeled", "mona", "bug")},
+		"eve": {event(1, "labeled", "mona", "perf-ok"), event(2, "unlabeled", "mona", "perf-ok"), event(3, "labeled", "eve", "Perf-OK"), event(4, "labeled", "mona", "bug"), pushed},
 		"":    {event(1, "labeled", "mona", "perf-ok"), event(2, "unlabeled", "eve", "perf-ok"), `{"id":3,"event":"closed","actor":null}`},
 	} {
 		s := newStand(t, says(200, "["+strings.Join(events, ",")+"]"))
-		if got, err := s.client().LabelledBy(ctx, 3, "perf-ok"); got != want || err != nil {
-			t.Errorf("%q, %v, want %q", got, err, want)
+		if got, err := s.client().LabelledBy(ctx, 3, "perf-ok"); got.Login != want || err != nil || (want == "eve") != (got.At.Second() == 3 && got.Moved.Hour() == 3) {
+			t.Errorf("%+v, %v, want %q", got, err, want)
 		}
 	}
 }

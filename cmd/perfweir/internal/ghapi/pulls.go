@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/google/go-github/v62/github"
 )
@@ -119,23 +120,33 @@ func (c *Client) Permission(ctx context.Context, login string) (string, error) {
 	return "", fmt.Errorf("%s: GitHub answered %s, which is no permission that we know", k.what, quote(p.Permission))
 }
 
-// LabelledBy is who gave an issue or pull request a label that it has now: the last
-// one who did. It is empty when the label was taken away again or never given, and
-// when the account is gone.
-func (c *Client) LabelledBy(ctx context.Context, issue int, label string) (string, error) {
+// Labelling is how an issue or pull request came by a label that it has now.
+type Labelling struct {
+	Login string // the last one who gave it; empty: it has not got it, or the account is gone
+	At    time.Time
+	// Moved is when the head of the pull request was last pushed by force; zero: never.
+	Moved time.Time
+}
+
+// LabelledBy is who gave an issue or pull request a label that it has now, and when.
+// Login is empty when the label was taken away again or never given.
+func (c *Client) LabelledBy(ctx context.Context, issue int, label string) (Labelling, error) {
 	events := list(ctx, c, call{what: fmt.Sprintf("list events of #%d", issue), permission: readPulls}, fmt.Sprintf("issues/%d/events", issue), nil,
 		func(p *[]*github.IssueEvent) []*github.IssueEvent { return *p }, (*github.IssueEvent).GetID)
-	by := ""
+	var l Labelling
 	for e, err := range events {
-		switch {
-		case err != nil:
-			return "", err
-		case !strings.EqualFold(e.GetLabel().GetName(), label): // GitHub has no two labels that differ in case alone
-		case e.GetEvent() == "labeled":
-			by = e.GetActor().GetLogin()
-		case e.GetEvent() == "unlabeled":
-			by = ""
+		if err != nil {
+			return Labelling{}, err
+		}
+		ours := strings.EqualFold(e.GetLabel().GetName(), label) // GitHub has no two labels that differ in case alone
+		switch at := e.GetCreatedAt().Time; {
+		case e.GetEvent() == "head_ref_force_pushed" && at.After(l.Moved):
+			l.Moved = at
+		case ours && e.GetEvent() == "labeled":
+			l.Login, l.At = e.GetActor().GetLogin(), at
+		case ours && e.GetEvent() == "unlabeled":
+			l.Login, l.At = "", time.Time{}
 		}
 	}
-	return by, nil
+	return l, nil
 }

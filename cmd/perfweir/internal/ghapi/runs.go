@@ -69,10 +69,12 @@ func (r workflowRunJSON) workflowRun() artifact.WorkflowRun {
 	if r.HeadRepository != nil {
 		out.HeadRepositoryID = r.HeadRepository.ID
 	}
+	if r.CreatedAt != nil {
+		out.CreatedAt = *r.CreatedAt
+		out.StartedAt = *r.CreatedAt // older servers tell no other
+	}
 	if r.StartedAt != nil {
 		out.StartedAt = *r.StartedAt
-	} else if r.CreatedAt != nil { // older servers
-		out.StartedAt = *r.CreatedAt
 	}
 	return out
 }

@@ -1,0 +1,94 @@
+package gate
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/perfweir/perfweir/collect/result"
+	"github.com/perfweir/perfweir/collect/result/unit"
+	"github.com/perfweir/perfweir/gate/budget"
+	"github.com/perfweir/perfweir/gate/stats"
+)
+
+// From where on cells that moved alike are told as a shift of the whole.
+const (
+	uniformLevel = 0.05 // error of "they moved at all", a side: five cells can reach it
+	uniformShift = 0.03 // below it the machine's usual drift is not worth a word
+	uniformShare = 0.8  // of the cells, around the middle
+	uniformWidth = 0.25 // of the shift: how far from the middle a cell may be
+	uniformFloor = 0.01 // and at least so far, on the log scale
+)
+
+// doubtUniform says of metrics whose cells nearly all moved by about the same factor
+// that this is how another state of the machine looks. A change that touches every
+// program looks the same, so it is a doubt and a warning and never an outcome.
+// Comparisons inside one session have the machine on both sides and are left out.
+func (e *evaluation) doubtUniform() {
+	type key struct{ metric, phase string }
+	members := map[key][]int{}
+	var order []key
+	for i := range e.out.Comparisons {
+		c := &e.out.Comparisons[i]
+		class := e.in.Current.Metrics[c.Metric].Class
+		if c.Against != budget.AgainstBaseline || c.Part != "" || c.Ratio == nil || *c.Ratio <= 0 || class != result.Noisy {
+			continue
+		}
+		k := key{c.Metric, c.Phase}
+		if members[k] == nil {
+			order = append(order, k)
+		}
+		members[k] = append(members[k], i)
+	}
+	for _, k := range order {
+		e.doubtMetric(members[k])
+	}
+}
+
+// doubtMetric looks at one metric's comparisons, one a cell.
+func (e *evaluation) doubtMetric(comparisons []int) {
+	logs := make([]float64, len(comparisons))
+	for k, i := range comparisons {
+		logs[k] = math.Log(*e.out.Comparisons[i].Ratio)
+	}
+	middle, alike, ok := uniform(logs)
+	if !ok {
+		return
+	}
+	for k, i := range comparisons {
+		if alike[k] {
+			c := &e.out.Comparisons[i]
+			c.Doubts = append(slices.Clip(c.Doubts), doubtUniform)
+		}
+	}
+	n := 0
+	for _, is := range alike {
+		if is {
+			n++
+		}
+	}
+	e.out.Warnings = append(e.out.Warnings, fmt.Sprintf("%s: %d of %d cells moved by about %s: that is how a machine in another state looks, rather than a change; one that touches all of them looks alike, and only a comparison in one session tells which",
+		e.out.Comparisons[comparisons[0]].Metric, n, len(comparisons), unit.FormatRatio(math.Exp(middle))))
+}
+
+// uniform reports whether log ratios lie close around a middle that is not 0, and
+// which of them do.
+func uniform(logs []float64) (middle float64, alike []bool, ok bool) {
+	common, err := stats.NewCommonShift(logs, uniformLevel)
+	if err != nil || !common.OK || common.Lower <= 0 && common.Upper >= 0 {
+		return 0, nil, false
+	}
+	middle = common.Estimate
+	if math.Abs(middle) < math.Log1p(uniformShift) {
+		return middle, nil, false
+	}
+	width := max(uniformWidth*math.Abs(middle), uniformFloor)
+	alike = make([]bool, len(logs))
+	n := 0
+	for i, v := range logs {
+		if alike[i] = math.Abs(v-middle) <= width; alike[i] {
+			n++
+		}
+	}
+	return middle, alike, float64(n) >= uniformShare*float64(len(logs))
+}
