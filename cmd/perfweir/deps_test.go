@@ -56,6 +56,7 @@ var rooms = map[string]struct {
 	"gate/verdict": {[]string{"collect/result", "gate/budget"}, nil, "a document"},
 	"gate":         {[]string{"collect/result", "collect/result/unit", "baseline", "gate/budget", "gate/stats", "gate/verdict"}, nil, "pure: documents in, verdict out"},
 	"gate/exhibit": {[]string{"collect/result", "gate/verdict", "gate/budget"}, nil, "a document"},
+	"gate/trend":   {[]string{"collect/result", "baseline", "gate/stats", "gate/exhibit"}, nil, "pure: stored sessions in, what a page draws out"},
 	"gate/report": {[]string{"collect/result", "collect/result/unit", "gate/budget", "gate/verdict", "gate/exhibit"},
 		[]string{"github.com/jstemmer/go-junit-report/v2/junit"}, "renderers see documents, never statistics"},
 	"gate/publish": {[]string{"gate/budget", "gate/verdict", "gate/report"}, []string{"github.com/sethvargo/go-githubactions"}, "tells verdicts; it knows no HTTP"},
@@ -75,7 +76,7 @@ var rooms = map[string]struct {
 
 // pure packages take values and return values: none of impure is imported.
 var pure = []string{"collect/result", "collect/result/unit", "collect/series", "collect/plan", "collect/reduce", "collect/parse", "collect/parse/generic", "collect/parse/gobench",
-	"baseline", "baseline/artifact", "gate", "gate/budget", "gate/publish", "gate/stats", "gate/verdict", "gate/exhibit", "gate/report", "cmd/perfweir/internal/doctor"}
+	"baseline", "baseline/artifact", "gate", "gate/budget", "gate/publish", "gate/stats", "gate/verdict", "gate/exhibit", "gate/trend", "gate/report", "cmd/perfweir/internal/doctor"}
 
 var impure = []string{"os", "os/exec", "net", "net/http", "syscall", "math/rand"}
 

@@ -33,13 +33,17 @@ func (su *suite) baselineFolder(o Options) string {
 
 // baseline reads the stored sessions and chooses among them.
 func (su *suite) baseline(o Options, w baseline.Want) *baseline.Baseline {
+	return su.baselineFor(o, su.file.Baseline, w)
+}
+
+func (su *suite) baselineFor(o Options, policy baseline.Policy, w baseline.Want) *baseline.Baseline {
 	dir := su.baselineFolder(o)
 	origin := "folder " + su.shown(dir)
 	candidates, err := localdir.Candidates(dir)
 	if err != nil {
 		return &baseline.Baseline{State: baseline.Failed, Reason: err.Error(), Origin: origin}
 	}
-	return baseline.Select(su.file.Baseline, w, origin, candidates)
+	return baseline.Select(policy, w, origin, candidates)
 }
 
 // shown is a path as it is told: relative to the suite's folder where it is below.
