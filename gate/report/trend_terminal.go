@@ -84,24 +84,8 @@ func (t *screen) sessions(s trendSeries) {
 	for i := from; i < len(s.Points); i++ {
 		rows = append(rows, s.row(i))
 	}
-	var widths [6]int
-	for _, r := range rows {
-		for k, c := range r {
-			widths[k] = max(widths[k], columnsOf(c))
-		}
-	}
 	fmt.Fprintln(t.w)
-	for i, r := range rows {
-		cells := make([]string, len(r))
-		for k, c := range r {
-			cells[k] = pad(c, widths[k], k >= 2 && k <= 4)
-		}
-		style := ""
-		if i == 0 {
-			style = dim
-		}
-		fmt.Fprintln(t.w, "  "+t.paint(style, strings.TrimRight(strings.Join(cells, "  "), " ")))
-	}
+	t.columns(rows, 2, 4)
 	if from > 0 {
 		t.indentedIn(dim, fmt.Sprintf("%d older sessions are not listed", from))
 	}
