@@ -23,7 +23,7 @@ type EnergySplit struct {
 // location and of shape, and needs no moments above the first. O(n^2) time, O(n)
 // memory. Source: Szekely & Rizzo 2004; Matteson & James 2014, (5) to (7).
 func BestEnergySplit(x []float64, least int) (best EnergySplit, ok bool, err error) {
-	if err := checkSample("energy split", x); err != nil {
+	if err := checkSeries("energy split", x); err != nil {
 		return EnergySplit{}, false, err
 	}
 	if least < 2 {
@@ -34,6 +34,15 @@ func BestEnergySplit(x []float64, least int) (best EnergySplit, ok bool, err err
 	}
 	best = bestEnergySplit(x, least)
 	return best, true, checkResult("energy split", best.Q)
+}
+
+// checkSeries refuses a sample whose squared sums leave the range of float64.
+func checkSeries(what string, x []float64) error {
+	if err := checkSample(what, x); err != nil {
+		return err
+	}
+	span := (slices.Max(x) - slices.Min(x)) * float64(len(x))
+	return checkResult(what, span*span)
 }
 
 func bestEnergySplit(x []float64, least int) EnergySplit {
@@ -88,7 +97,7 @@ func energyQ(m, n int, left, right, cross float64) float64 {
 // permutationPlaces is how many places of a series a permutation is tried at:
 // every one up to that length, evenly spaced ones above. The places only serve
 // to tell chance from change; where the change is, all places say.
-const permutationPlaces = 64
+const permutationPlaces = 32
 
 // energyTest tells whether a series is exchangeable, by the largest Q over a grid
 // of places, against that of its random orders.

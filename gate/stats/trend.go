@@ -27,7 +27,7 @@ type TrendTest struct {
 // distribution of its values. It is exact up to 40 values without ties; else the
 // normal approximation, corrected for ties and continuity. A level step is a
 // trend to it, and values that resemble their predecessors make it bolder than it
-// says (an autocorrelation of 0.3 makes .05 about .12). It needs three values.
+// says (an autocorrelation of 0.3 makes .05 about .13). It needs three values.
 // Sources: Mann 1945; Kendall 1975, chapter 4.
 func MannKendall(x []float64) (TrendTest, error) {
 	if err := checkSample("trend test", x); err != nil {
