@@ -23,10 +23,13 @@ type Amount struct {
 	Kind  string
 	Share float64
 	Fixed float64
-	Text  string
+	// Auto is a share of each cell's own: the change that the gate finds there with
+	// probability 0.9, as it says itself. See Measured.Effect.
+	Auto bool
+	Text string
 }
 
-// ParseAmount reads "cpu=10%", "sleep=50ms", "memory=64MiB", "write=16MiB".
+// ParseAmount reads "cpu=10%", "cpu=auto", "sleep=50ms", "memory=64MiB", "write=16MiB".
 func ParseAmount(text string) (Amount, error) {
 	kind, amount, ok := strings.Cut(text, "=")
 	a := Amount{Kind: kind, Text: text}
@@ -34,6 +37,8 @@ func ParseAmount(text string) (Amount, error) {
 	switch {
 	case !ok:
 		err = fmt.Errorf("want KIND=AMOUNT")
+	case amount == "auto" && (kind == CPU || kind == Sleep || kind == Memory):
+		a.Auto = true
 	case strings.HasSuffix(amount, "%") && (kind == CPU || kind == Sleep || kind == Memory):
 		a.Share, err = unit.Percent(amount)
 	case kind == CPU || kind == Sleep:
@@ -45,7 +50,7 @@ func ParseAmount(text string) (Amount, error) {
 	default:
 		err = fmt.Errorf("%q is none of %s, %s, %s and %s", kind, CPU, Sleep, Memory, Write)
 	}
-	if err == nil && !(a.Share > 0 || a.Fixed > 0) {
+	if err == nil && !(a.Share > 0 || a.Fixed > 0 || a.Auto) {
 		err = fmt.Errorf("nothing is injected")
 	}
 	if err != nil {
@@ -115,6 +120,9 @@ func (w Work) Wrap(argv []string) []string {
 	return append(words, argv...)
 }
 
+// toucher is about what the process that touches memory takes by itself, in bytes.
+const toucher = 2 << 20
+
 // Add puts an amount into work, for a cell whose own runs come to reference, in
 // the unit of Of; perSecond is how many iterations of the loop a second has.
 func (a Amount) Add(w Work, reference, perSecond float64) Work {
@@ -126,6 +134,9 @@ func (a Amount) Add(w Work, reference, perSecond float64) Work {
 		w.Seconds = amount
 	case Memory:
 		w.Memory = int64(amount)
+		if a.Fixed == 0 { // the peak is that of the largest process, not a sum
+			w.Memory = int64(max(4096, reference+amount-toucher))
+		}
 	case Write:
 		w.Write = int64(amount)
 	}

@@ -25,6 +25,7 @@ func TestParseAmount(t *testing.T) {
 		{"memory=64MiB", Amount{Kind: Memory, Fixed: 64 << 20}},
 		{"memory=20%", Amount{Kind: Memory, Share: 0.2}},
 		{"write=1MB", Amount{Kind: Write, Fixed: 1e6}},
+		{"cpu=auto", Amount{Kind: CPU, Auto: true}},
 	} {
 		got, err := ParseAmount(tt.text)
 		tt.want.Text = tt.text
@@ -32,7 +33,7 @@ func TestParseAmount(t *testing.T) {
 			t.Errorf("%s: %+v, %v, want %+v", tt.text, got, err, tt.want)
 		}
 	}
-	for _, text := range []string{"", "cpu", "cpu=", "cpu=10", "cpu=0%", "sleep=0", "write=10%", "heat=10%", "memory=5s", "sleep=-1s"} {
+	for _, text := range []string{"", "cpu", "cpu=", "cpu=10", "cpu=0%", "sleep=0", "write=10%", "write=auto", "heat=10%", "memory=5s", "sleep=-1s"} {
 		if got, err := ParseAmount(text); err == nil || !strings.Contains(err.Error(), "cpu=10%") {
 			t.Errorf("%q is %+v, %v; want an error that says what to write", text, got, err)
 		}
@@ -43,6 +44,10 @@ func TestAmountsAreOfTheCellsOwn(t *testing.T) {
 	cpu, _ := ParseAmount("cpu=10%")
 	if w := cpu.Add(Work{}, 2, 1e6); w.Iterations != 200_000 {
 		t.Errorf("10 %% of 2 s at 1e6 a second: %d iterations", w.Iterations)
+	}
+	share, _ := ParseAmount("memory=50%")
+	if w := share.Add(Work{}, 100<<20, 1e6); w.Memory != 150<<20-toucher {
+		t.Errorf("half as much again as 100 MiB: %d bytes", w.Memory)
 	}
 	memory, _ := ParseAmount("memory=64MiB")
 	if w := memory.Add(Work{}, 1<<30, 1e6); w.Memory != 64<<20 {
@@ -151,6 +156,32 @@ func TestDetectionsAreCounted(t *testing.T) {
 	got := in.Metrics[0]
 	if got.Count != (Count{2, 1, 1}) || !got.Moves || *got.Ratio < 1.19 || *got.Ratio > 1.21 || *got.MinRatio != 1.1 {
 		t.Errorf("%+v", got)
+	}
+}
+
+func TestEffectOfACell(t *testing.T) {
+	v := judged(5, verdict.Inconclusive, verdict.Suspect, 1.1, 1.2)
+	stated := 0.17
+	v.Findings[0].SmallestEffect = &stated
+	m := Measured{Stored: []*verdict.Document{v}}
+	if got := m.Effect("a", "wall_time"); got != stated {
+		t.Errorf("effect %v, want what the finding says", got)
+	}
+	if got := m.Effect("b", "wall_time"); got != 0 {
+		t.Errorf("effect %v in a cell without a finding", got)
+	}
+	// Where the finding says nothing the spread does: 10 sessions that alternate by
+	// 2 % have a spread of about 1 %.
+	v.Findings[0].SmallestEffect = nil
+	allowed := 1.1
+	v.Findings[0].Allowed, v.Comparisons[0].Reference, v.Policy = &allowed, 1, verdict.Policy{FalseAlarms: 0.05, Family: 1}
+	for i := range 10 {
+		m.Sessions = append(m.Sessions, &result.Document{Cells: []result.Cell{{Name: "a", Benchmark: "a",
+			Runs:    result.Runs{Repeat: []int{1}, Block: []int{1}, Slot: []int{0}, Start: []float64{0}},
+			Columns: []result.Column{{Metric: "wall_time", V: result.Values{1 + 0.02*float64(i%2)}}}}}})
+	}
+	if got := m.Effect("a", "wall_time"); got < 0.13 || got > 0.16 {
+		t.Errorf("effect %v, want the budget of 10 %% and three to four spreads of 1.1 %%", got)
 	}
 }
 

@@ -297,3 +297,37 @@ func Typical(docs []*result.Document, id result.ID, metric string) float64 {
 	}
 	return m
 }
+
+// Effect is the relative change of a metric of a cell that the gate would call a
+// fail with probability 0.9: what it says in the newest session that it judged,
+// and where it says nothing (of what passed), by the same rule from the spread
+// between the sessions so far. 0 where nothing is known of it.
+func (m *Measured) Effect(cell, metric string) float64 {
+	if len(m.Stored) == 0 {
+		return 0
+	}
+	v := m.Stored[len(m.Stored)-1]
+	effect := 0.0
+	gated(v, func(f *verdict.Finding, c *verdict.Comparison) {
+		if f.Metric != metric || v.Cells[f.Cell].Name != cell {
+			return
+		}
+		if f.SmallestEffect != nil {
+			effect = *f.SmallestEffect
+			return
+		}
+		spread := spreadsOf(m.Sessions)[metric]
+		if spread == nil || f.Allowed == nil || !(c.Reference > 0) {
+			return
+		}
+		level := v.Policy.FalseAlarms / float64(max(1, len(v.Policy.Looks))) / float64(max(1, v.Policy.Family))
+		shift, ok := new(stats.Tables).SmallestShiftSessions(spread.SD, spread.DF, max(1, c.Sessions), 1, level)
+		if !ok {
+			return
+		}
+		if x, ok := stats.IncreaseBeyond(math.Abs(*f.Allowed/c.Reference-1), shift); ok {
+			effect = x
+		}
+	})
+	return effect
+}

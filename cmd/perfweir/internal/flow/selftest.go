@@ -208,7 +208,11 @@ func (tr *trials) slowed(ctx context.Context, which, turn int) error {
 		if !injected[c.Name] {
 			return w
 		}
-		return a.Add(w, tr.own(c, a.Of()), tr.rate)
+		amount := a
+		if a.Auto {
+			amount.Share = tr.measured.Effect(c.Name, a.Of())
+		}
+		return amount.Add(w, tr.own(c, a.Of()), tr.rate)
 	})
 	if err != nil {
 		return err
