@@ -18,14 +18,14 @@ go build -o "$work/aa" ./.ci/proof/aa
 cp -r .ci/proof/aa "$work/suite"
 limit=$((2 + sessions / 60))h
 cd "$work/suite"
-"$work/perfweir" selftest --aa "$sessions" --time-limit "$limit" -o "$work/aa.json" --keep "$work/aa" 2>"$work/err" || { cat "$work/err"; exit 1; }
+"$work/perfweir" selftest --aa "$sessions" --time-limit "$limit" -o "$work/aa.json" --keep "$work/unchanged-sessions" 2>"$work/err" || { cat "$work/err"; exit 1; }
 "$work/perfweir" selftest --aa "$((injected + 10))" --injected "$injected" --inject cpu=auto --inject sleep=auto --inject memory=auto \
-	--inject write=4MiB --time-limit "$limit" -o "$work/injected.json" --keep "$work/injected" 2>"$work/err" || { cat "$work/err"; exit 1; }
+	--inject write=4MiB --time-limit "$limit" -o "$work/injected.json" --keep "$work/injected-sessions" 2>"$work/err" || { cat "$work/err"; exit 1; }
 echo "load average: $(cut -d' ' -f1-3 /proc/loadavg)"
 if [ -n "$keep" ]; then
 	mkdir -p "$keep"
 	cp "$work/aa.json" "$work/injected.json" "$keep"
-	"$work/compare" record "$work/aa" >"$keep/aa.txt"
-	"$work/compare" record "$work/injected" >"$keep/injected.txt"
+	"$work/compare" record "$work/unchanged-sessions" >"$keep/aa.txt"
+	"$work/compare" record "$work/injected-sessions" >"$keep/injected.txt"
 fi
 "$work/aa" "$work/aa.json" "$work/injected.json"
