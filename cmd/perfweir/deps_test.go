@@ -51,19 +51,21 @@ var rooms = map[string]struct {
 
 	"baseline/artifact": {[]string{"collect/result", "baseline"}, nil, "what earlier workflow runs left; it knows no HTTP"},
 
-	"gate/budget":  {[]string{"collect/result"}, nil, "a leaf: limits and what they select"},
-	"gate/stats":   {nil, []string{"gonum.org/v1/gonum/"}, "the only room with distributions"},
-	"gate/verdict": {[]string{"collect/result", "gate/budget"}, nil, "a document"},
-	"gate":         {[]string{"collect/result", "collect/result/unit", "baseline", "gate/budget", "gate/stats", "gate/verdict"}, nil, "pure: documents in, verdict out"},
-	"gate/exhibit": {[]string{"collect/result", "gate/verdict", "gate/budget"}, nil, "a document"},
-	"gate/report": {[]string{"collect/result", "collect/result/unit", "gate/budget", "gate/verdict", "gate/exhibit"},
+	"gate/budget":   {[]string{"collect/result"}, nil, "a leaf: limits and what they select"},
+	"gate/stats":    {nil, []string{"gonum.org/v1/gonum/"}, "the only room with distributions"},
+	"gate/verdict":  {[]string{"collect/result", "gate/budget"}, nil, "a document"},
+	"gate":          {[]string{"collect/result", "collect/result/unit", "baseline", "gate/budget", "gate/stats", "gate/verdict"}, nil, "pure: documents in, verdict out"},
+	"gate/exhibit":  {[]string{"collect/result", "gate/verdict", "gate/budget"}, nil, "a document"},
+	"gate/trend":    {[]string{"collect/result", "baseline", "gate/stats", "gate/exhibit"}, nil, "pure: stored sessions in, what a page draws out"},
+	"gate/selftest": {[]string{"collect/result", "collect/result/unit", "gate/budget", "gate/stats", "gate/verdict"}, nil, "a document: verdicts of sessions in which nothing changed, counted"},
+	"gate/report": {[]string{"collect/result", "collect/result/unit", "gate/budget", "gate/verdict", "gate/exhibit", "gate/selftest"},
 		[]string{"github.com/jstemmer/go-junit-report/v2/junit"}, "renderers see documents, never statistics"},
 	"gate/publish": {[]string{"gate/budget", "gate/verdict", "gate/report"}, []string{"github.com/sethvargo/go-githubactions"}, "tells verdicts; it knows no HTTP"},
 
 	"cmd/perfweir":                       {[]string{"cmd/perfweir/internal/cli"}, nil, "ten lines"},
 	"cmd/perfweir/internal/cli":          {[]string{"cmd/", "gate", "gate/report", "gate/publish", "gate/verdict"}, []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/kballard/go-shellquote", "golang.org/x/sys/unix"}, "flags to options, outcomes to exit codes"},
 	"cmd/perfweir/internal/config":       {[]string{"collect/result", "collect/result/unit", "collect/plan", "baseline", "gate/budget"}, []string{"gopkg.in/yaml.v3", "github.com/google/jsonschema-go", "github.com/bmatcuk/doublestar/v4"}, "the only YAML"},
-	"cmd/perfweir/internal/docschema":    {[]string{"collect/result", "collect/plan", "gate/verdict", "gate/exhibit", "gate/budget"}, []string{"github.com/google/jsonschema-go"}, "documents stay free of schema machinery"},
+	"cmd/perfweir/internal/docschema":    {[]string{"collect/result", "collect/plan", "gate/verdict", "gate/exhibit", "gate/selftest", "gate/budget"}, []string{"github.com/google/jsonschema-go"}, "documents stay free of schema machinery"},
 	"cmd/perfweir/internal/doctor":       {[]string{"collect/host", "collect/result"}, nil, "pure: facts of a machine in, words out"},
 	"cmd/perfweir/internal/durable":      {nil, []string{"golang.org/x/sys/unix"}, "files and locks, no documents"},
 	"cmd/perfweir/internal/ghapi":        {[]string{"baseline/artifact", "gate/publish"}, []string{"github.com/google/go-github/v62"}, "the one GitHub client: the ports' types, no rules"},
@@ -75,7 +77,7 @@ var rooms = map[string]struct {
 
 // pure packages take values and return values: none of impure is imported.
 var pure = []string{"collect/result", "collect/result/unit", "collect/series", "collect/plan", "collect/reduce", "collect/parse", "collect/parse/generic", "collect/parse/gobench",
-	"baseline", "baseline/artifact", "gate", "gate/budget", "gate/publish", "gate/stats", "gate/verdict", "gate/exhibit", "gate/report", "cmd/perfweir/internal/doctor"}
+	"baseline", "baseline/artifact", "gate", "gate/budget", "gate/publish", "gate/stats", "gate/verdict", "gate/exhibit", "gate/trend", "gate/selftest", "gate/report", "cmd/perfweir/internal/doctor"}
 
 var impure = []string{"os", "os/exec", "net", "net/http", "syscall", "math/rand"}
 

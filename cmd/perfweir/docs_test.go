@@ -44,7 +44,7 @@ func TestArchitectureNamesTests(t *testing.T) {
 // TestCommandsAreDocumented: the manual knows every command and exit code.
 func TestCommandsAreDocumented(t *testing.T) {
 	manual := read(t, "docs/commands.md")
-	for _, c := range []string{"ci", "run", "gate", "report", "explain", "accept", "merge", "publish", "baseline save", "baseline pull", "baseline list", "init", "validate", "doctor", "schema", "version"} {
+	for _, c := range []string{"ci", "run", "gate", "report", "explain", "accept", "merge", "publish", "baseline save", "baseline pull", "baseline list", "history", "selftest", "init", "validate", "doctor", "schema", "version"} {
 		if !strings.Contains(manual, "`perfweir "+c) {
 			t.Errorf("docs/commands.md does not tell of perfweir %s", c)
 		}

@@ -38,8 +38,8 @@ const (
 	mostTailLines = 20 // of each
 )
 
-// moved is from where on a metric that no budget is about is told as changed.
-const moved = 0.05
+// alsoMoved is from where on a metric that no budget is about is told as changed.
+const alsoMoved = 0.05
 
 // Explain writes everything about one cell for a person at a terminal. The same
 // rules hold as for Terminal: what the code under test wrote is made visible.
@@ -259,7 +259,7 @@ func (e *explanation) moved() {
 			continue
 		}
 		ref := *c.Reference
-		if math.Abs(c.Median-ref) <= moved*math.Abs(ref) {
+		if math.Abs(c.Median-ref) <= alsoMoved*math.Abs(ref) {
 			continue
 		}
 		was, is := e.pair(c.Metric, ref, c.Median)

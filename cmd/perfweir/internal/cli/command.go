@@ -119,7 +119,7 @@ suite file, 130 interrupted.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w: %w; `%s --help` lists the options", flow.ErrUsage, err, cmd.CommandPath())
 	})
-	root.AddCommand(c.ci(code), c.run(code), c.gate(code), c.report(code), c.explain(), c.accept(), c.publish(code), c.merge(), c.baseline(code), c.initCommand(), c.validate(), c.doctor(), c.schema(), c.version())
+	root.AddCommand(c.ci(code), c.run(code), c.gate(code), c.report(code), c.explain(), c.accept(), c.publish(code), c.merge(), c.baseline(code), c.history(), c.selftest(), c.initCommand(), c.validate(), c.doctor(), c.schema(), c.version())
 	for _, cmd := range root.Commands() {
 		usageErrors(cmd)
 	}

@@ -15,11 +15,12 @@ import (
 	"github.com/perfweir/perfweir/collect/plan"
 	"github.com/perfweir/perfweir/collect/result"
 	"github.com/perfweir/perfweir/gate/exhibit"
+	"github.com/perfweir/perfweir/gate/selftest"
 	"github.com/perfweir/perfweir/gate/verdict"
 )
 
 // Names returns what Schema knows, in the order in which a run makes them.
-func Names() []string { return []string{"plan", "results", "verdict", "exhibits"} }
+func Names() []string { return []string{"plan", "results", "verdict", "exhibits", "selftest"} }
 
 // Schema returns the JSON Schema (2020-12) of a document. It describes what this
 // version writes; keys that it does not name are allowed, as when a document is
@@ -56,6 +57,9 @@ func schemaOf(name string) (*jsonschema.Schema, error) {
 	case "exhibits":
 		s, err = jsonschema.For[exhibit.Document](opts)
 		tag = exhibit.Schema
+	case "selftest":
+		s, err = jsonschema.For[selftest.Document](opts)
+		tag = selftest.Schema
 	default:
 		return nil, fmt.Errorf("no schema of %q: use one of %s", name, strings.Join(Names(), ", "))
 	}

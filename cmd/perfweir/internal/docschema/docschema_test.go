@@ -21,6 +21,7 @@ import (
 	"github.com/perfweir/perfweir/collect/result"
 	"github.com/perfweir/perfweir/gate/budget"
 	"github.com/perfweir/perfweir/gate/exhibit"
+	"github.com/perfweir/perfweir/gate/selftest"
 	"github.com/perfweir/perfweir/gate/verdict"
 )
 
@@ -147,6 +148,12 @@ func randomExhibits(rnd *rand.Rand) *exhibit.Document {
 	return d
 }
 
+func randomSelftest(rnd *rand.Rand) *selftest.Document {
+	d := random[selftest.Document](rnd)
+	d.Schema = selftest.Schema
+	return d
+}
+
 func randomResults(rnd *rand.Rand) *result.Document {
 	d := random[result.Document](rnd)
 	d.Schema = result.Schema
@@ -197,6 +204,7 @@ func codecs() map[string]codec {
 		"results":  codecOf(randomResults, result.Encode, result.Decode),
 		"verdict":  codecOf(randomVerdict, verdict.Encode, verdict.Decode),
 		"exhibits": codecOf(randomExhibits, exhibit.Encode, exhibit.Decode),
+		"selftest": codecOf(randomSelftest, selftest.Encode, selftest.Decode),
 	}
 }
 
@@ -240,6 +248,7 @@ func TestSchemasRefuse(t *testing.T) {
 		{"verdict", `"findings":`, `"findingz":`},
 		{"plan", `"order":{`, `"order":7,"x":{`},
 		{"exhibits", `"strips":`, `"stripes":`},
+		{"selftest", `"sessions":`, `"sezzions":`},
 	} {
 		var text bytes.Buffer
 		rnd := rand.New(rand.NewPCG(0, 0))

@@ -14,6 +14,7 @@ import (
 	"github.com/perfweir/perfweir/collect"
 	"github.com/perfweir/perfweir/collect/launch"
 	"github.com/perfweir/perfweir/collect/measure"
+	"github.com/perfweir/perfweir/collect/plan"
 	"github.com/perfweir/perfweir/collect/prepare"
 	"github.com/perfweir/perfweir/collect/result"
 )
@@ -72,5 +73,17 @@ func onThisMachine(l *launch.Launcher) collect.Measure {
 	return func(ctx context.Context, r measure.Run) measure.Outcome {
 		r.Machine, r.Launcher = machine, l
 		return measure.Do(ctx, r)
+	}
+}
+
+// edited measures cells as edit makes them; nil leaves them as planned.
+func edited(edit func(plan.Cell) plan.Cell, do collect.Measure) collect.Measure {
+	if edit == nil {
+		return do
+	}
+	return func(ctx context.Context, r measure.Run) measure.Outcome {
+		c := edit(*r.Cell)
+		r.Cell = &c
+		return do(ctx, r)
 	}
 }

@@ -38,13 +38,17 @@ func (su *suite) baselineFolder(o Options) string {
 // baseline reads the stored sessions and chooses among them.
 func (su *suite) baseline(ctx context.Context, o Options, w baseline.Want) *baseline.Baseline {
 	w.Anchor = su.anchorCommit(ctx, su.file.Baseline.Anchor)
+	return su.baselineFor(o, su.file.Baseline, w)
+}
+
+func (su *suite) baselineFor(o Options, policy baseline.Policy, w baseline.Want) *baseline.Baseline {
 	dir := su.baselineFolder(o)
 	origin := "folder " + su.shown(dir)
 	candidates, err := localdir.Candidates(dir)
 	if err != nil {
 		return &baseline.Baseline{State: baseline.Failed, Reason: err.Error(), Origin: origin}
 	}
-	return baseline.Select(su.file.Baseline, w, origin, candidates)
+	return baseline.Select(policy, w, origin, candidates)
 }
 
 // anchorCommit is the full hash of a tag or commit, "" where git does not know it.

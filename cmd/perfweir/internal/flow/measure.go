@@ -95,7 +95,7 @@ func (s Shell) measure(ctx context.Context, out *output, m *matrix) (*result.Doc
 	err = collect.Collect(ctx, collect.Matrix{
 		Plan: m.plan, Session: m.session, Root: out.dir, Runs: out.path(durable.Runs), Environ: s.Environ, Remove: durable.RemoveAll,
 		Past: m.past, Continues: m.continues, RetryFailed: m.retryFailed,
-	}, m.log, onThisMachine(launcher), func(e collect.Event) { s.tellRun(log, e) })
+	}, m.log, edited(m.edit, onThisMachine(launcher)), func(e collect.Event) { s.tellRun(log, e) })
 	if cerr := m.log.Close(); err == nil {
 		err = cerr
 	}

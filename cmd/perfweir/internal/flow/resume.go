@@ -27,6 +27,9 @@ type matrix struct {
 	keep      []string         // what an earlier step left in the folder and is needed
 	// retryFailed tries again what went wrong.
 	retryFailed bool
+	// edit changes how a cell is executed, and nothing that is recorded of it: a
+	// self-test slows cells down. nil: as planned.
+	edit func(plan.Cell) plan.Cell
 }
 
 // want is what the matrix needs a baseline to be.
