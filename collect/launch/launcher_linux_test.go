@@ -335,7 +335,15 @@ func TestArm64UnderAnEmulator(t *testing.T) {
 	}
 	c := shell("trap '' TERM; sleep 60 & sleep 60")
 	c.Window, c.KillAfter = 50*time.Millisecond, 50*time.Millisecond
-	if x := run(t, l, c); x.End != launch.EndWindow || x.Signal != "KILL" || !x.Killed || x.Err != nil {
+	session := 0
+	c.Started = func(pid int) { session = pid }
+	if x := l.Run(t.Context(), c); x.End != launch.EndWindow || x.Signal != "KILL" || !x.Killed || x.Err != nil {
 		t.Errorf("got %+v", x)
 	}
+	// Its orphans are killed with the group and are no children of the launcher's
+	// here: it cannot wait for their end.
+	for deadline := time.Now().Add(10 * time.Second); len(leftOf(t, session)) > 0 && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
+	wantNothingLeft(t, session)
 }

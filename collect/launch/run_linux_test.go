@@ -130,6 +130,14 @@ func run(t *testing.T, l *launch.Launcher, c launch.Command) launch.Exit {
 
 func wantNothingLeft(t *testing.T, session int) {
 	t.Helper()
+	for _, s := range leftOf(t, session) {
+		t.Errorf("process %d is left: %+v", s.PID, s)
+	}
+}
+
+// leftOf are the processes of a session or a group that have not ended.
+func leftOf(t *testing.T, session int) (left []pidstat.Stat) {
+	t.Helper()
 	proc := pidstat.Open("/proc")
 	pids, err := proc.PIDs(nil)
 	if err != nil {
@@ -138,9 +146,10 @@ func wantNothingLeft(t *testing.T, session int) {
 	for _, pid := range pids {
 		s, err := proc.Stat(pid)
 		if err == nil && (s.Session == session || s.Group == session) && !s.Ended() {
-			t.Errorf("process %d is left: %+v", pid, s)
+			left = append(left, s)
 		}
 	}
+	return left
 }
 
 // waitFor returns when the file holds the text.
