@@ -51,17 +51,18 @@ func (e *evaluation) completeness(i int) {
 	for _, c := range e.rulings[i].completeness {
 		f := e.finding(i, c.Budget())
 		f.N, f.Outcome = v.seen, verdict.Pass
-		if v.cell.Planned > 0 {
-			share := float64(v.seen) / float64(v.cell.Planned)
+		due := e.out.Cells[i].Expected()
+		if due > 0 {
+			share := float64(v.seen) / float64(due)
 			f.Value = &share
 		}
 		switch {
 		case v.invalid > 0 && len(v.clean) == 0:
 			f.Outcome = verdict.Invalid
-		case v.seen == 0 || v.seen < v.cell.Planned:
+		case v.seen == 0 || v.seen < due:
 			f.Outcome = verdict.NoData
 		}
-		f.Message = fmt.Sprintf("%d of %d planned runs were measured", v.seen, v.cell.Planned)
+		f.Message = fmt.Sprintf("%d of %d planned runs were measured", v.seen, due)
 		if v.invalid > 0 {
 			f.Message += fmt.Sprintf(", %d of them invalid", v.invalid)
 		}

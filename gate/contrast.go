@@ -278,6 +278,12 @@ func pool(members []*contrast) {
 	}
 }
 
+// between is the standard error of a new session against the stored ones, which
+// no repeat of a run lowers.
+func (c *contrast) between() float64 {
+	return c.spread.s * math.Sqrt(1/float64(c.sessions)+1/float64(c.currentSessions))
+}
+
 // minSpread keeps sessions that agreed to the last digit from making every
 // later difference certain: 0.1 % is what an idle machine still moves.
 const minSpread = 0.001

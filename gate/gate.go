@@ -81,6 +81,7 @@ type evaluation struct {
 	base      *baseSuite // nil: head's file decides alone
 	tables    *stats.Tables
 	views     []view   // one a cell of Current, same order
+	at        []view   // likewise, of the runs up to the look that is judged
 	rulings   []ruling // likewise
 	refs      *references
 	// withinProcess is set when the current numbers are repeats of one process.
@@ -88,6 +89,8 @@ type evaluation struct {
 	level         float64 // one-sided error rate of one look
 	out           *verdict.Document
 	tests         []test // one a finding of out.Findings that has a p
+	// cutShort is set when looks are missing because measuring was stopped.
+	cutShort bool
 	// loose counts the cells in which base's budget decides in place of head's.
 	loose map[looseRule]int
 }
