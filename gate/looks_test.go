@@ -1,0 +1,408 @@
+package gate
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/perfweir/perfweir/baseline"
+	"github.com/perfweir/perfweir/collect/result"
+	"github.com/perfweir/perfweir/gate/budget"
+	"github.com/perfweir/perfweir/gate/verdict"
+)
+
+// looked makes a document one with looks: runs are of the look that their repeat
+// belongs to.
+func looked(d *result.Document, looks ...int) *result.Document {
+	d.Plan.Looks = looks
+	for i := range d.Cells {
+		c := &d.Cells[i]
+		c.Looks, c.Planned = slices.Clone(looks), looks[len(looks)-1]
+		c.Runs.Look = nil
+		for _, repeat := range c.Runs.Repeat {
+			at, _ := slices.BinarySearch(looks, repeat)
+			c.Runs.Look = append(c.Runs.Look, at+1)
+		}
+	}
+	return d
+}
+
+// measured is what of a whole document was measured up to a look, when each cell
+// went on to the looks that goOn says.
+func measured(whole *result.Document, look int, goOn map[int]map[int]bool) *result.Document {
+	d := *whole
+	if d.Plan.Reached = look; look == len(d.Plan.Looks) {
+		d.Plan.Reached = 0
+	}
+	d.Cells = make([]result.Cell, len(whole.Cells))
+	for i := range whole.Cells {
+		d.Cells[i] = only(&whole.Cells[i], func(run int) bool {
+			l := whole.Cells[i].Runs.LookAt(run)
+			return l <= look && (l == 1 || goOn[l][i])
+		})
+	}
+	return &d
+}
+
+// only is a cell with some of its runs.
+func only(c *result.Cell, keep func(run int) bool) result.Cell {
+	out := *c
+	out.Runs = result.Runs{}
+	out.Columns = make([]result.Column, len(c.Columns))
+	for k := range out.Columns {
+		out.Columns[k] = result.Column{Metric: c.Columns[k].Metric, Phase: c.Columns[k].Phase, Part: c.Columns[k].Part}
+	}
+	for i := range c.Runs.Len() {
+		if !keep(i) {
+			continue
+		}
+		n := out.Runs.Len()
+		out.Runs.Repeat = append(out.Runs.Repeat, c.Runs.Repeat[i])
+		out.Runs.Block = append(out.Runs.Block, c.Runs.Block[i])
+		out.Runs.Slot = append(out.Runs.Slot, c.Runs.Slot[i])
+		out.Runs.Start = append(out.Runs.Start, c.Runs.Start[i])
+		out.Runs.Look = append(out.Runs.Look, c.Runs.LookAt(i))
+		if s, ok := c.Runs.Status[i]; ok {
+			if out.Runs.Status == nil {
+				out.Runs.Status = map[int]result.Status{}
+			}
+			out.Runs.Status[n] = s
+		}
+		for k := range c.Columns {
+			col := &out.Columns[k]
+			col.V = append(col.V, c.Columns[k].V[i])
+			if why, ok := c.Columns[k].Absent[i]; ok {
+				if col.Absent == nil {
+					col.Absent = map[int]string{}
+				}
+				col.Absent[n] = why
+			}
+		}
+	}
+	return out
+}
+
+// live measures look by look, as flow does, and returns the last verdict, what
+// was measured, and the verdict at each look.
+func live(t *testing.T, whole *result.Document, judge func(*result.Document) *verdict.Document) (*verdict.Document, *result.Document, []*verdict.Document) {
+	t.Helper()
+	goOn := map[int]map[int]bool{}
+	var all []*verdict.Document
+	for look := 1; ; look++ {
+		d := measured(whole, look, goOn)
+		v := judge(d)
+		all = append(all, v)
+		cells := Undecided(v)
+		if look == len(whole.Plan.Looks) || len(cells) == 0 {
+			return v, d, all
+		}
+		goOn[look+1] = map[int]bool{}
+		for _, i := range cells {
+			goOn[look+1][i] = true
+		}
+	}
+}
+
+// newLookedCase is a random case whose current document has looks.
+func newLookedCase(r *rand.Rand) randomCase {
+	rc := newRandomCase(r)
+	looks := [][]int{{3, 6, 12}, {5, 10, 20}, {4, 9}, {6, 10, 20}, {2, 5, 8, 14}, {7}}[r.IntN(6)]
+	last := looks[len(looks)-1]
+	factor := []float64{1, 1.02, 1.1, 1.3, 0.5}[r.IntN(5)]
+	for i := range rc.cur.Cells {
+		c := &rc.cur.Cells[i]
+		fresh := cell(doc("x", 0), c.Benchmark, c.Variant, column{
+			"wall_time":   lognormal(r, 0.1*float64(i/2+1)*factor, []float64{0.002, 0.03, 0.1}[r.IntN(3)], last),
+			"cpu_time":    rounded(lognormal(r, 0.2*factor, 0.1, last), 100),
+			"throughput":  lognormal(r, 100/factor, 0.03, last),
+			"output_size": repeat(float64(100+i), last),
+			"error_rate":  repeat(0, last),
+		})
+		damage(r, fresh)
+		*c = *fresh
+	}
+	looked(rc.cur, looks...)
+	return rc
+}
+
+// TestLooksReplay: whoever judges comes to the same bytes: the live loop, a second
+// judge who reads the documents, and each look's verdict agrees with what the
+// whole says of it. 1,000 random documents with looks.
+func TestLooksReplay(t *testing.T) {
+	const cases = 1000
+	stops := map[string]int{}
+	for i := range cases {
+		r := rand.New(rand.NewPCG(uint64(i), 77))
+		rc := newLookedCase(r)
+		var b *baseline.Baseline
+		if len(rc.stored) > 0 {
+			b = stored(rc.stored...)
+		}
+		judge := func(d *result.Document) *verdict.Document { return evaluate(t, d, b, rc.budgets...) }
+		last, d, all := live(t, rc.cur, judge)
+		if got, want := asBytes(t, judge(reread(t, d))), asBytes(t, last); !bytes.Equal(got, want) {
+			t.Fatalf("case %d: a second judge comes to other bytes", i)
+		}
+		for look, v := range all {
+			agree(t, i, look+1, v, last)
+		}
+		for _, c := range last.Cells {
+			if len(rc.cur.Plan.Looks) > 1 {
+				stops[c.Stop]++
+			}
+			if c.Seen != c.Expected() {
+				t.Fatalf("case %d: cell %s saw %d of %d repeats", i, c.Name, c.Seen, c.Expected())
+			}
+		}
+		if t.Failed() {
+			t.FailNow()
+		}
+	}
+	for _, why := range []string{stopDecided, stopLooks, stopFutility} {
+		if stops[why] < 20 {
+			t.Errorf("cells stopped %v: too few by %s for a test", stops, why)
+		}
+	}
+	if stops[stopTime] > 0 || stops[""] > 0 {
+		t.Errorf("cells stopped %v, and all looks were there", stops)
+	}
+}
+
+// agree holds the verdict at a look against the last one: what had stopped by
+// then stands as it stood.
+func agree(t *testing.T, n, look int, then, last *verdict.Document) {
+	t.Helper()
+	after := byName(last)
+	for name, f := range byName(then) {
+		row := then.Cells[f.Cell]
+		if f.Look == 0 || row.Stop == stopTime {
+			continue
+		}
+		g, ok := after[name]
+		if !ok || f.Look != g.Look || f.Outcome != g.Outcome || !reflect.DeepEqual(f.P, g.P) || !reflect.DeepEqual(f.PAdjusted, g.PAdjusted) || f.Level != g.Level {
+			t.Errorf("case %d, look %d: %s was %s at look %d (p %v), and is %s at look %d (p %v)", n, look, name, f.Outcome, f.Look, f.PAdjusted, g.Outcome, g.Look, g.PAdjusted)
+		}
+	}
+	for i, c := range then.Cells {
+		if c.Stop != stopTime && (c.Look != last.Cells[i].Look || c.Stop != last.Cells[i].Stop) {
+			t.Errorf("case %d, look %d: cell %s had stopped at look %d by %s, and stops at %d by %s", n, look, c.Name, c.Look, c.Stop, last.Cells[i].Look, last.Cells[i].Stop)
+		}
+	}
+}
+
+func asBytes(t *testing.T, v *verdict.Document) []byte {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// reread is a document as it comes back from its file.
+func reread(t *testing.T, d *result.Document) *result.Document {
+	t.Helper()
+	var text bytes.Buffer
+	if err := result.Encode(&text, d); err != nil {
+		t.Fatal(err)
+	}
+	out, err := result.Decode(&text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// oneOf is a document of cells with given wall times, against one stored session.
+func oneOf(looks []int, cells map[string][]float64, ref []float64) (*result.Document, *baseline.Baseline) {
+	cur, was := doc("02", 0), doc("01", 1)
+	for _, name := range []string{"a", "b", "c"} {
+		if v, ok := cells[name]; ok {
+			cell(cur, name, "", column{"wall_time": v})
+			cell(was, name, "", column{"wall_time": ref})
+		}
+	}
+	return looked(cur, looks...), stored(was)
+}
+
+// TestStopsOfCells: the clear one stops at once, the doubtful one goes on.
+func TestStopsOfCells(t *testing.T) {
+	ref := around(1, 0.002, 20, 1)
+	far, inside := around(1.5, 0.002, 20, 2), around(1.001, 0.002, 20, 3)
+	doubtful := around(1.12, 0.12, 20, 4) // around the budget of 10 %
+	cur, b := oneOf([]int{5, 10, 20}, map[string][]float64{"a": far, "b": inside, "c": doubtful}, ref)
+	bud := regression("wall_time", 0.10)
+	exact := func(v *verdict.Document) { // no session allowance: the budget itself
+		for i := range v.Findings {
+			if f := &v.Findings[i]; f.Comparison != nil && f.Allowance != 0 {
+				t.Fatalf("allowance %v", f.Allowance)
+			}
+		}
+	}
+	judge := func(d *result.Document) *verdict.Document {
+		p := DefaultPolicy()
+		p.Allowance = nil
+		v, err := Evaluate(Input{Current: d, Baseline: b, Budgets: []budget.Budget{bud}, Policy: p})
+		if err != nil {
+			t.Fatal(err)
+		}
+		exact(v)
+		return v
+	}
+	first := judge(measured(cur, 1, nil))
+	if got := Undecided(first); !slices.Equal(got, []int{2}) {
+		t.Fatalf("after look 1 %v go on, want the doubtful one: %+v", got, first.Cells)
+	}
+	v, d, _ := live(t, cur, judge)
+	for i, want := range []struct {
+		look, seen int
+		stop       string
+		outcome    verdict.Outcome
+	}{{1, 5, stopDecided, verdict.Fail}, {1, 5, stopDecided, verdict.Pass}} {
+		if c := v.Cells[i]; c.Look != want.look || c.Seen != want.seen || c.Stop != want.stop || c.Outcome != want.outcome || c.Due != 5 || c.Planned != 20 {
+			t.Errorf("cell %s: %+v, want %+v", c.Name, c, want)
+		}
+	}
+	if c := v.Cells[2]; c.Look < 2 || c.Seen <= 5 {
+		t.Errorf("the doubtful cell: %+v", c)
+	}
+	for _, f := range v.Findings {
+		if f.Comparison == nil {
+			continue
+		}
+		cmp := v.Comparisons[*f.Comparison]
+		if want := d.Cells[f.Cell].RepeatsAt(f.Look); cmp.N[0] != want || f.N != want {
+			t.Errorf("%s was judged at look %d on %d runs, want %d", v.Cells[f.Cell].Name, f.Look, cmp.N[0], want)
+		}
+		if math.Abs(f.Level-0.05/3) > 1e-15 {
+			t.Errorf("level %v, want a third of 5 %%", f.Level)
+		}
+	}
+	if v.Counts.PlannedRuns != 60 || v.Counts.SeenRuns >= 60 {
+		t.Errorf("counts %+v", v.Counts)
+	}
+}
+
+// TestTimeCap: what was left for want of time says so; its repeats are complete,
+// and it is undecided.
+func TestTimeCap(t *testing.T) {
+	cur, b := oneOf([]int{5, 10, 20}, map[string][]float64{"a": around(1.12, 0.12, 20, 4)}, around(1, 0.002, 20, 1))
+	d := measured(cur, 1, nil)
+	v := evaluate(t, d, b, regression("wall_time", 0.15))
+	c, f := v.Cells[0], own(t, v)
+	if c.Stop != stopTime || c.Look != 1 || c.Due != 5 || f.Outcome != verdict.Inconclusive || v.Outcome == verdict.NoData {
+		t.Errorf("cell %+v, finding %+v, verdict %s", c, f, v.Outcome)
+	}
+	d.Sessions[0].Interrupted = true
+	if v := evaluate(t, d, b, regression("wall_time", 0.15)); v.Outcome != verdict.Interrupted || v.Cells[0].Stop != "" {
+		t.Errorf("stopped between two looks: %s, stop %q", v.Outcome, v.Cells[0].Stop)
+	}
+	// Without word of how far it came, the runs of look 2 are missing.
+	d.Sessions[0].Interrupted, d.Plan.Reached = false, 0
+	if v := evaluate(t, d, b, regression("wall_time", 0.15)); v.Outcome != verdict.NoData {
+		t.Errorf("15 of 20 repeats are missing: %s", v.Outcome)
+	}
+}
+
+// TestHeldAgainstGoesOn: a variant that an open finding is held against is
+// measured on, and keeps its own decision.
+func TestHeldAgainstGoesOn(t *testing.T) {
+	cur, was := doc("02", 0), doc("01", 1)
+	old := around(1, 0.001, 20, 1)
+	cell(cur, "x", "old", column{"wall_time": old})
+	cell(cur, "x", "new", column{"wall_time": around(1.1, 0.1, 20, 5)})
+	cell(cur, "y", "old", column{"wall_time": old})
+	cell(was, "x", "old", column{"wall_time": old})
+	looked(cur, 6, 10, 20)
+	against := budget.Budget{Metric: "wall_time", Kind: budget.MaxRegression, Limit: 0.1, Variant: "new", Against: "variant:old", Level: budget.Fail}
+	general := regression("wall_time", 0.2)
+	general.Variant = "old"
+	judge := func(d *result.Document) *verdict.Document { return evaluate(t, d, stored(was), against, general) }
+	if got := Undecided(judge(measured(cur, 1, nil))); !slices.Equal(got, []int{0, 1}) {
+		t.Fatalf("%v go on, want new and the old that it is held against", got)
+	}
+	v, _, _ := live(t, cur, judge)
+	if c := v.Cells[0]; c.Look != 1 || c.Stop != stopDecided || c.Seen <= 6 || c.Due != c.Seen {
+		t.Errorf("the reference: %+v", c)
+	}
+	if c := v.Cells[2]; c.Seen != 6 {
+		t.Errorf("the one that nothing is held against: %+v", c)
+	}
+}
+
+// TestFutileCellsStop: exactly at the budget, with a spread that twenty repeats
+// cannot resolve.
+func TestFutileCellsStop(t *testing.T) {
+	stopped := 0
+	for i := range 40 {
+		r := rand.New(rand.NewPCG(uint64(i), 5))
+		cur, b := oneOf([]int{5, 10, 20}, map[string][]float64{"a": lognormal(r, 1.05, 0.2, 20)}, lognormal(r, 1, 0.2, 5))
+		p := DefaultPolicy()
+		p.Allowance = nil
+		judge := func(d *result.Document) *verdict.Document {
+			v, err := Evaluate(Input{Current: d, Baseline: b, Budgets: []budget.Budget{regression("wall_time", 0.05)}, Policy: p})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return v
+		}
+		v, _, _ := live(t, cur, judge)
+		if v.Cells[0].Stop == stopFutility {
+			stopped++
+			if f := own(t, v); f.Outcome != verdict.Inconclusive || f.Look != v.Cells[0].Look {
+				t.Errorf("futile, and %s at look %d of %d", f.Outcome, f.Look, v.Cells[0].Look)
+			}
+		}
+	}
+	if stopped < 5 {
+		t.Errorf("%d of 40 stopped as futile", stopped)
+	}
+}
+
+// TestDecisionsStand: numbers that turn round at a later look change nothing of
+// what was decided, but a crash that was seen counts.
+func TestDecisionsStand(t *testing.T) {
+	ref := around(1, 0.002, 20, 1)
+	turned := append(around(1.001, 0.002, 5, 2), around(3, 0.002, 15, 3)...)
+	cur, b := oneOf([]int{5, 10, 20}, map[string][]float64{"a": turned}, ref)
+	v := evaluate(t, cur, b, regression("wall_time", 0.1))
+	if f := own(t, v); f.Outcome != verdict.Pass || f.Look != 1 || f.N != 5 {
+		t.Errorf("%s at look %d of %d runs", f.Outcome, f.Look, f.N)
+	}
+	if c := v.Cells[0]; c.Due != 0 || c.Seen != 20 || c.Look != 1 {
+		t.Errorf("%+v: all twenty were measured", c)
+	}
+	cur.Cells[0].Runs.Status = map[int]result.Status{17: result.Failed}
+	if v := evaluate(t, cur, b, regression("wall_time", 0.1)); v.Outcome != verdict.Fail {
+		t.Errorf("a crash after the decision: %s", v.Outcome)
+	}
+}
+
+// TestSameBytesOfLooksAtAnyOrder: the order of cells and runs decides nothing.
+func TestLooksWithShuffledRuns(t *testing.T) {
+	for i := range 60 {
+		r := rand.New(rand.NewPCG(uint64(i), 31))
+		rc := newLookedCase(r)
+		before := rc.judge(t)
+		for k := range rc.cur.Cells {
+			c := &rc.cur.Cells[k]
+			look := map[int]int{}
+			for n, repeat := range c.Runs.Repeat {
+				look[repeat] = c.Runs.Look[n]
+			}
+			shuffleRuns(r, c)
+			for _, repeat := range c.Runs.Repeat {
+				c.Runs.Look = append(c.Runs.Look, look[repeat])
+			}
+		}
+		sameDecision(t, before, rc.judge(t))
+		if t.Failed() {
+			t.Fatal(fmt.Sprint("case ", i))
+		}
+	}
+}
