@@ -327,7 +327,7 @@ func TestHeldAgainstGoesOn(t *testing.T) {
 		t.Fatalf("%v go on, want new and the old that it is held against", got)
 	}
 	v, _, _ := live(t, cur, judge)
-	if c := v.Cells[0]; c.Look != 1 || c.Stop != stopDecided || c.Seen <= 6 || c.Due != c.Seen {
+	if c := v.Cells[0]; c.Look != 1 || c.Stop != stopDecided || c.Seen <= 6 || c.Expected() != c.Seen {
 		t.Errorf("the reference: %+v", c)
 	}
 	if c := v.Cells[2]; c.Seen != 6 {
@@ -404,5 +404,36 @@ func TestLooksWithShuffledRuns(t *testing.T) {
 		if t.Failed() {
 			t.Fatal(fmt.Sprint("case ", i))
 		}
+	}
+}
+
+// TestPassedStayInTheFamily: what passed at an earlier look corrects the p of
+// what is still open as much as before, and keeps its own numbers.
+func TestPassedStayInTheFamily(t *testing.T) {
+	cur, was := doc("02", 0), doc("01", 1)
+	ref, same := around(1, 0.02, 20, 1), around(0.9, 0.02, 20, 2)
+	for i := range 5 {
+		cols := column{"wall_time": same}
+		if i == 0 {
+			cols = column{"wall_time": around(1.17, 0.15, 20, 9), "cpu_time": same}
+		}
+		cell(cur, fmt.Sprint("c", i), "", cols)
+		cell(was, fmt.Sprint("c", i), "", column{"wall_time": ref, "cpu_time": ref})
+	}
+	looked(cur, 5, 10, 20)
+	v := evaluate(t, cur, stored(was), regression("wall_time", 0.05), regression("cpu_time", 0.05))
+	if v.Policy.Family != 6 {
+		t.Fatalf("a family of %d", v.Policy.Family)
+	}
+	open := finding(v, "wall_time")
+	if open.Look < 2 || *open.P >= 1 {
+		t.Fatalf("decided at look %d with p %v: nothing is tried", open.Look, *open.P)
+	}
+	if want := min(1, 6**open.P); math.Abs(*open.PAdjusted-want) > 1e-12 {
+		t.Errorf("p %v is corrected to %v, want %v: six times, passed or not", *open.P, *open.PAdjusted, want)
+	}
+	// The other metric of the same cell was decided at the first look.
+	if f := finding(v, "cpu_time"); f.Look != 1 || f.N != 5 || v.Comparisons[*f.Comparison].N[0] != 5 {
+		t.Errorf("cpu_time was decided at look %d on %d runs", f.Look, f.N)
 	}
 }
