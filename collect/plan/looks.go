@@ -105,7 +105,7 @@ func (s *Suite) autoLooks(cells []Cell) []bool {
 		auto[name{b.Name, ""}] = b.AutoLooks
 		for j := range b.Variants {
 			v := &b.Variants[j]
-			auto[name{b.Name, v.Name}] = v.AutoLooks || b.AutoLooks && v.Repeats == nil
+			auto[name{b.Name, v.Name}] = v.AutoLooks || b.AutoLooks && v.Repeats == nil && len(v.Looks) == 0
 		}
 	}
 	out := make([]bool, len(cells))
