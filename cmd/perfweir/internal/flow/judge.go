@@ -95,9 +95,30 @@ type tests struct {
 // not noisy need no test.
 func (su *suite) count(p *plan.Plan) tests {
 	t := tests{}
+	for i, n := range su.testsOf(p.Cells) {
+		t.unpaired += n.unpaired
+		t.paired += n.paired
+		if n.unpaired+n.paired > 0 && (t.repeats == 0 || p.Cells[i].Repeats < t.repeats) {
+			t.repeats = p.Cells[i].Repeats
+		}
+	}
+	t.n = t.unpaired + t.paired
+	if t.n > 0 {
+		level := su.file.Gate.FalseAlarms / float64(t.n)
+		t.needUnpaired, t.needPaired = stats.SmallestNUnpaired(level), stats.SmallestNPaired(level)
+	}
+	return t
+}
+
+// cellTests are the gated tests of one cell.
+type cellTests struct{ unpaired, paired int }
+
+// testsOf finds the tests that the budgets will make of each cell.
+func (su *suite) testsOf(cells []plan.Cell) []cellTests {
+	out := make([]cellTests, len(cells))
 	noisy := su.noisyMetrics()
-	for i := range p.Cells {
-		c := &p.Cells[i]
+	for i := range cells {
+		c, t := &cells[i], &out[i]
 		target := budget.Target{Name: c.Name, Benchmark: c.Benchmark, Variant: c.Variant, Input: c.Input}
 		var selected []int
 		metrics := map[string]bool{}
@@ -118,18 +139,10 @@ func (su *suite) count(p *plan.Plan) tests {
 				} else {
 					t.paired++
 				}
-				if t.repeats == 0 || c.Repeats < t.repeats {
-					t.repeats = c.Repeats
-				}
 			}
 		}
 	}
-	t.n = t.unpaired + t.paired
-	if t.n > 0 {
-		level := su.file.Gate.FalseAlarms / float64(t.n)
-		t.needUnpaired, t.needPaired = stats.SmallestNUnpaired(level), stats.SmallestNPaired(level)
-	}
-	return t
+	return out
 }
 
 // noisyMetrics tells which metrics need a test: built-in ones by the catalogue,
@@ -168,6 +181,10 @@ func (s Shell) announce(su *suite, p *plan.Plan) {
 	s.say("%s, %s and %s, order seed %d", plural(len(p.Cells), "cell"), plural(runs, "run"), plural(warmups, "warm-up"), p.Seed)
 	t := su.count(p)
 	if t.n == 0 {
+		return
+	}
+	if len(p.Looks) > 1 {
+		s.announceLooks(su, p, t.n)
 		return
 	}
 	s.say("false-alarm rate %g %%, shared by %s", su.file.Gate.FalseAlarms*100, plural(t.n, "test"))

@@ -55,6 +55,7 @@ func (s Shell) plan(ctx context.Context, su *suite, o Options) (*plan.Plan, erro
 	build.Programs = worktree.ProgramDigests(s.commands(spec, su.root), su.root)
 	facts.Builds[result.BuildHead] = build
 	facts.Seed = drawSeed(o.Seed)
+	facts.Looks = su.chooseLooks
 	p, err := plan.Make(spec, facts)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUsage, err)

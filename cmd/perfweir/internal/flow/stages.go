@@ -119,12 +119,20 @@ func (s Shell) stageMeasure(ctx context.Context, su *suite, o Options, j *job) e
 	if err := s.refuse(ctx, j, su.root); err != nil {
 		return err
 	}
+	p, err := s.beforehand(o, j)
+	if err != nil {
+		return err
+	}
 	o.Fresh = true
 	su, out, m, err := s.start(ctx, o)
 	if err != nil {
 		return err
 	}
 	defer out.close()
+	if err := s.proves(su, o, j, p, m); err != nil {
+		return err
+	}
+	m.onward = s.undecidedInJob(su, o, j, p, m)
 	m.keep = []string{durable.Prepared, durable.Baseline}
 	doc, err := s.alone(ctx, su, func() (*result.Document, error) { return s.measure(ctx, out, m) })
 	if err != nil {
