@@ -185,7 +185,7 @@ func (r *replay) stop(look int) {
 			return
 		case len(open[i]) == 0:
 			r.why[i] = stopDecided
-		case look >= c.LastLook():
+		case look >= max(c.LastLook(), e.views[i].look()):
 			r.why[i] = stopLooks
 		case r.futile(open[i], c, look, level):
 			r.why[i] = stopFutility
