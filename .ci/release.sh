@@ -14,7 +14,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 version=${1:?usage: .ci/release.sh VERSION OUT} out=${2:?usage: .ci/release.sh VERSION OUT}
-toolchain=go1.26.8
+toolchain=go1.26.10
 compiler="12.2.0 2.40" # Debian 12's gcc and binutils: parts of the cgo binary are theirs
 
 fail() { echo "release: $1" >&2; exit 1; }

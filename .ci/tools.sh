@@ -41,10 +41,12 @@ need_vulnerabilities() {
 }
 
 # check_vulnerabilities fails on every vulnerability that our code calls and that
-# .ci/known-vulnerabilities does not answer for.
+# .ci/known-vulnerabilities does not answer for. The standard library is that of
+# the toolchain that releases are built with: who builds with another has its own.
 check_vulnerabilities() {
-	local code=0 found known
-	govulncheck -db "file://$cache/vulndb" ./... >"$cache/govulncheck.txt" || code=$?
+	local code=0 found known toolchain
+	toolchain=$(sed -n 's/^toolchain=//p' .ci/release.sh)
+	GOTOOLCHAIN=$toolchain govulncheck -db "file://$cache/vulndb" ./... >"$cache/govulncheck.txt" || code=$?
 	[ $code -eq 0 ] || [ $code -eq 3 ] || { cat "$cache/govulncheck.txt"; return 1; }
 	found=$(sed -n 's/^Vulnerability #[0-9]*: //p' "$cache/govulncheck.txt" | sort -u)
 	known=$(sed -n 's/^\(GO-[0-9-]*\) .*/\1/p' .ci/known-vulnerabilities | sort -u)
@@ -55,7 +57,7 @@ check_vulnerabilities() {
 		echo "not answered for in .ci/known-vulnerabilities: $unknown" >&2
 		return 1
 	fi
-	echo "vulnerabilities called: ${found:-none}; each is answered for in .ci/known-vulnerabilities"
+	echo "vulnerabilities called, built with $toolchain: ${found:-none}; each is answered for in .ci/known-vulnerabilities"
 }
 
 # as_nobody PACKAGE TEST: runs a test that root cannot, as a user without rights.

@@ -41,7 +41,9 @@ func (e *evaluation) absolute() {
 			}
 		}
 		e.underSpec(i, broken)
-		e.countLoosened(i, e.unmeasured(i, nowhere))
+		missing := e.missing(i)
+		e.goneColumns(i, missing)
+		e.countLoosened(i, slices.Concat(choicesOf(missing), e.unmeasured(i, nowhere, missing)))
 	}
 }
 
@@ -210,8 +212,9 @@ const reasonNotMeasured = "not_measured"
 // gate must tell "within budget" from "nothing ran" (C28, V21, V25). A budget
 // that names cells expects its metric there; one that does not is meant for
 // whatever has it, but then something must; and what the baseline has measured
-// must not vanish. It returns the rules that it found.
-func (e *evaluation) unmeasured(i int, nowhere map[int]bool) []budget.Choice {
+// must not vanish. missing are the columns of which goneColumns tells that. It
+// returns the rules that it found.
+func (e *evaluation) unmeasured(i int, nowhere map[int]bool, missing []missingColumn) []budget.Choice {
 	var found []budget.Choice
 	for _, c := range e.rulings[i].idle {
 		b := c.Budget()
@@ -219,10 +222,13 @@ func (e *evaluation) unmeasured(i int, nowhere map[int]bool) []budget.Choice {
 		if e.ownReference(c, i) {
 			continue
 		}
+		told := slices.ContainsFunc(missing, func(m missingColumn) bool { return bud.Covers(m.column.Metric, m.column.Phase, m.column.Part) })
 		reason := reasonNotMeasured
 		why := ""
 		switch {
-		case e.vanished(i, bud):
+		case told && c.Head == budget.None:
+			continue // deleted with what it was about
+		case !told && e.vanished(i, bud):
 			reason, why = string(Gone), "the baseline has it and this result does not"
 		case e.narrow(c):
 			why = "nothing measured it"
@@ -254,8 +260,12 @@ func (e *evaluation) vanished(i int, b *budget.Budget) bool {
 	return false
 }
 
-// measuredNowhere are the budgets that no column of any cell is covered by.
+// measuredNowhere are the budgets that are about no column of any cell. Of a
+// document that is only a part of its suite nobody knows: then there are none.
 func (e *evaluation) measuredNowhere() map[int]bool {
+	if e.in.Current.Plan.Partial() {
+		return nil
+	}
 	type name struct{ metric, phase, part string }
 	columns := map[name]bool{}
 	for i := range e.views {

@@ -67,15 +67,20 @@ func (e *evaluation) goneFromSuite(pairs map[BenchmarkVariant]bool) {
 // gone adds a row for a cell that is no more. Red is what the policy makes of it;
 // else there is nothing to compare.
 func (e *evaluation) gone(row verdict.Cell, why string) {
-	outcome := verdict.NoData
-	if e.out.Policy.On[string(Gone)] != ActionFail {
-		outcome = verdict.NotComparable
-	}
 	row.Statuses, row.Reasons = map[string]int{}, []string{string(Gone)}
 	f := verdict.Finding{Cell: len(e.out.Cells), Budget: 0, Metric: completeness, Gated: true,
-		Outcome: outcome, Reasons: []string{string(Gone)}, Message: why}
+		Outcome: e.goneOutcome(), Reasons: []string{string(Gone)}, Message: why}
 	e.out.Cells = append(e.out.Cells, row)
 	e.out.Findings = append(e.out.Findings, f)
+}
+
+// goneOutcome is what the policy makes of what the baseline has and the current
+// result has not.
+func (e *evaluation) goneOutcome() verdict.Outcome {
+	if e.out.Policy.On[string(Gone)] == ActionFail {
+		return verdict.NoData
+	}
+	return verdict.NotComparable
 }
 
 // newestWhole is the newest stored document that is of the whole suite: one of

@@ -28,7 +28,7 @@ func worse(a, b verdict.Outcome) verdict.Outcome {
 
 // action is what the policy does about a finding: ActionFail, ActionPass, or
 // one of the two that only show it. Fail, invalid and no_data are not subject
-// to policy, save for cells that are gone.
+// to policy: what is gone is no_data only where the policy makes it red.
 func (e *evaluation) action(f *verdict.Finding) string {
 	if f.Grade == verdict.Unproven {
 		if e.in.Policy.Require == RequireProof {
@@ -37,7 +37,7 @@ func (e *evaluation) action(f *verdict.Finding) string {
 		return ActionPass
 	}
 	key := f.Outcome
-	if f.Metric == completeness && slices.Contains(f.Reasons, string(Gone)) {
+	if key == verdict.NotComparable && slices.Contains(f.Reasons, string(Gone)) {
 		key = Gone
 	}
 	switch key {

@@ -33,7 +33,7 @@ type Policy struct {
 	Allowance map[result.Class]float64
 }
 
-// On key for cells that the baseline has and the current result lacks.
+// On key for cells, and parts of them, that the baseline has and the current result lacks.
 const Gone verdict.Outcome = "gone"
 
 // DefaultPolicy is what a suite file that says nothing gets.

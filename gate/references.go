@@ -235,7 +235,10 @@ func (r *references) fromVariant(c *result.Cell, col *result.Column, variant str
 	id := c.ID()
 	id.Variant = variant
 	i, ok := r.byID[id]
-	if !ok {
+	switch {
+	case !ok && r.current.Plan.Partial() && !r.skipped(c.Benchmark, variant):
+		return sample{outcome: verdict.NotComparable, reason: fmt.Sprintf("variant %q is not in this part of the suite", variant)}
+	case !ok:
 		return sample{outcome: verdict.NoData, reason: fmt.Sprintf("variant %q was not measured on this input", variant)}
 	}
 	rc := r.views[i].column(col.Metric, col.Phase, col.Part)

@@ -101,19 +101,15 @@ func (e *evaluation) rule(c *result.Cell) ruling {
 		}
 		r.base = e.selecting(t, e.firstBase, len(e.budgets))
 	}
-	used := map[int]bool{}
 	r.columns = make([][]budget.Choice, len(c.Columns))
 	for k := range c.Columns {
 		col := &c.Columns[k]
 		r.columns[k] = e.choose(&r, col.Metric, col.Phase, col.Part)
-		for _, choice := range r.columns[k] {
-			used[choice.Head], used[choice.Base] = true, true
-		}
 	}
 	r.completeness = e.choose(&r, completeness, "", "")
 	r.crashes = e.choose(&r, result.CrashRate, "", "")
 	samePart := func(base, head *budget.Budget) bool { return base.Part == head.Part && e.same(base, head) }
-	r.idle = budget.Choose(e.budgets, e.unused(r.head, used), e.unused(r.base, used), samePart)
+	r.idle = budget.Choose(e.budgets, e.idle(r.head, c), e.idle(r.base, c), samePart)
 	return r
 }
 
@@ -152,18 +148,29 @@ func (e *evaluation) redefined(b *budget.Budget) string {
 	return e.base.units[b.Metric]
 }
 
-// unused are the budgets of a file that select a cell and are about no column of
-// it, but for those in whose place a later one stands.
-func (e *evaluation) unused(selecting []int, used map[int]bool) []int {
+// idle are the budgets of a file that select a cell and are about no column of it,
+// but for those in whose place a later one stands. One in whose place others stand
+// for every column is not idle: what it is about was measured.
+func (e *evaluation) idle(selecting []int, c *result.Cell) []int {
 	var out []int
 	for at, i := range selecting {
 		b := &e.budgets[i]
-		if used[i] || b.Implicit || b.Metric == result.CrashRate || e.overridden(b, selecting[at+1:]) {
+		if b.Implicit || b.Metric == result.CrashRate || covers(b, c.Columns) || e.overridden(b, selecting[at+1:]) {
 			continue
 		}
 		out = append(out, i)
 	}
 	return out
+}
+
+// covers reports whether a budget is about one of a cell's columns.
+func covers(b *budget.Budget, columns []result.Column) bool {
+	for i := range columns {
+		if b.Covers(columns[i].Metric, columns[i].Phase, columns[i].Part) {
+			return true
+		}
+	}
+	return false
 }
 
 // overridden reports whether one of the later budgets of a file stands in b's place.

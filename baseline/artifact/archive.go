@@ -33,8 +33,9 @@ func CouldNotAsk(err error) bool {
 	return errors.As(err, &e)
 }
 
-// downloadTries is how often an archive is opened when its bytes stop coming: the
-// client tries requests again, not bodies.
+// downloadTries is how often an archive is opened when its bytes stop coming, or
+// are others than those that were stored: the client tries requests again, not
+// bodies.
 const downloadTries = 2
 
 // download reads an archive into memory. Nothing is written to a file: there is
@@ -45,27 +46,35 @@ func download(ctx context.Context, gh GitHub, a Artifact, lim Limits) (data []by
 	}
 	for range downloadTries {
 		var broken bool
-		if data, contentType, broken, err = downloadOnce(ctx, gh, a.ID, lim); !broken || ctx.Err() != nil {
+		if data, contentType, broken, err = downloadOnce(ctx, gh, a, lim); !broken || ctx.Err() != nil {
 			break
 		}
 	}
 	if err != nil {
 		return nil, "", err
 	}
-	// Servers that know another algorithm are taken at their word, as are those
-	// that know none.
-	if want, ok := strings.CutPrefix(a.Digest, "sha256:"); ok {
-		sum := sha256.Sum256(data)
-		if got := hex.EncodeToString(sum[:]); !strings.EqualFold(got, want) {
-			return nil, "", fmt.Errorf("its digest is sha256:%s, GitHub lists %s", got, shorten(a.Digest))
-		}
-	}
 	return data, contentType, nil
 }
 
-// downloadOnce asks once; broken is set when the body stopped in the middle.
-func downloadOnce(ctx context.Context, gh GitHub, id int64, lim Limits) (data []byte, contentType string, broken bool, err error) {
-	archive, err := gh.Archive(ctx, id)
+// otherBytes says that bytes are not those that GitHub lists the digest of.
+// Servers that know another algorithm are taken at their word, as are those that
+// know none.
+func otherBytes(data []byte, digest string) error {
+	want, ok := strings.CutPrefix(digest, "sha256:")
+	if !ok {
+		return nil
+	}
+	sum := sha256.Sum256(data)
+	if got := hex.EncodeToString(sum[:]); !strings.EqualFold(got, want) {
+		return fmt.Errorf("its digest is sha256:%s, GitHub lists %s", got, shorten(digest))
+	}
+	return nil
+}
+
+// downloadOnce asks once; broken is set when the body stopped in the middle or is
+// another one.
+func downloadOnce(ctx context.Context, gh GitHub, a Artifact, lim Limits) (data []byte, contentType string, broken bool, err error) {
+	archive, err := gh.Archive(ctx, a.ID)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, "", false, fmt.Errorf("GitHub has it no more: %w", err)
@@ -84,6 +93,10 @@ func downloadOnce(ctx context.Context, gh GitHub, id int64, lim Limits) (data []
 		return nil, "", false, fmt.Errorf("is larger than %d bytes", lim.Archive)
 	case int64(len(data)) < archive.Size:
 		return nil, "", true, notAsked{fmt.Errorf("stopped after %d bytes of %d", len(data), archive.Size)}
+	}
+	if err := otherBytes(data, a.Digest); err != nil {
+		// What was stored may be good: it did not come here.
+		return nil, "", true, notAsked{err}
 	}
 	return data, archive.ContentType, false, nil
 }

@@ -36,6 +36,8 @@ func TestFaultsOfAsking(t *testing.T) {
 			told{come: couldNotAsk, says: []string{"could not be read", "403", "contents: read"}}},
 		{"403 on the suite file of the comparison commit", shallow(ghtest.Fault{Kind: ghtest.Integration403, Path: atContents}),
 			told{come: unprepared, comment: isAbsent, log: []string{"403", "contents: read", "whose budgets decide"}}},
+		{"403 on the suite file at a server without check runs", shallow(append(noCheckRuns(), ghtest.Fault{Kind: ghtest.Integration403, Path: atContents})...),
+			told{come: unprepared, check: byStatus, comment: isAbsent, log: []string{"contents: read"}}},
 		{"the list of workflow runs is not there", failing(ghtest.Fault{Kind: ghtest.Status404, Path: atRuns}),
 			told{come: couldNotAsk, says: []string{"could not be read", "404", "baseline.workflow"}}},
 
@@ -73,8 +75,13 @@ func TestFaultsOfAsking(t *testing.T) {
 			told{come: couldNotAsk, says: []string{"could not be read", "stopped after"}}},
 		{"a page of HTML for the list of artifacts", failing(ghtest.Fault{Kind: ghtest.HTMLPage, Path: atArtifacts}),
 			told{come: couldNotAsk, says: []string{"could not be read", "not what was asked for"}}},
+	})
+}
 
-		// Lists of many pages.
+// TestFaultsOfLists: lists of many pages are read to their end, or to where GitHub
+// ends them, which is no end.
+func TestFaultsOfLists(t *testing.T) {
+	meetAll(t, []fault{
 		{"sessions on page 10 of the workflow runs", otherRuns(950), told{requests: 45}},
 		{"sessions beyond what GitHub lists of workflow runs", otherRuns(1150),
 			told{come: couldNotAsk, says: []string{"could not be read", "1000"}, requests: 45}},

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"net/http"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -37,6 +36,10 @@ func TestFaultsOfTelling(t *testing.T) {
 			told{check: isOpen, says: []string{"403", "checks: write"}}},
 		{"403 on completing the check run until the last step", untilFinish(ghtest.Fault{Kind: ghtest.Integration403, Method: "PATCH", Path: atCheckRun}),
 			told{check: isLate, says: []string{"403", "checks: write"}}},
+		{"403 on the commit status", func(s *site, j *job) {
+			j.inputs = map[string]string{"check": "status"}
+			s.gh.Fail(ghtest.Fault{Kind: ghtest.Integration403, Path: "/statuses/*"})
+		}, told{check: isAbsent, says: []string{"status: failed", "403", "statuses: write"}}},
 		{"permissions to write are not given", func(s *site, _ *job) {
 			s.gh.SetToken(ghtest.DefaultToken, ghtest.Token{App: "github-actions", Permissions: map[string]string{"actions": "read", "contents": "read"}})
 		}, told{check: isFailed, comment: isFailed, says: []string{"checks: write", "pull-requests: write"}}},
@@ -52,8 +55,13 @@ func TestFaultsOfTelling(t *testing.T) {
 			told{log: []string{"waiting 1m0s"}, waits: time.Minute}},
 		{"secondary limit on the comment for ever", failing(ghtest.Fault{Kind: ghtest.SecondaryLimit403, Method: "POST", Path: atComments}),
 			told{comment: isFailed, says: []string{"secondary rate limit is used up until 2026-"}, waits: time.Minute, waited: 200 * time.Second}},
+	})
+}
 
-		// Errors of the server and of the way to it.
+// TestFaultsOfTellingServer: errors of the server and of the way to it. What may
+// have been carried out is looked for before it is sent again.
+func TestFaultsOfTellingServer(t *testing.T) {
+	meetAll(t, []fault{
 		{"500 twice on the comment", failing(ghtest.Fault{Kind: ghtest.Status500, Method: "POST", Path: atComments, Times: 2}), told{}},
 		{"500 on the comment that is there all the same", failing(ghtest.Fault{Kind: ghtest.Status500, Method: "POST", Path: atComments, Times: 1, CarriedOut: true}), told{}},
 		{"500 on the check run that is there all the same", failing(ghtest.Fault{Kind: ghtest.Status500, Method: "POST", Path: atCheckRuns, Times: 1, CarriedOut: true}), told{}},
@@ -66,10 +74,14 @@ func TestFaultsOfTelling(t *testing.T) {
 		{"reset in the answer to completing the check run", failing(ghtest.Fault{Kind: ghtest.Reset, Method: "PATCH", Path: atCheckRun, Times: 1}), told{}},
 		{"a page of HTML for the comment", failing(ghtest.Fault{Kind: ghtest.HTMLPage, Method: "POST", Path: atComments, Times: 1}), told{}},
 		{"the repository was renamed", failing(ghtest.Fault{Kind: ghtest.Moved}), told{requests: 40}},
-		{"the server has no check runs", failing(ghtest.Fault{Kind: ghtest.Status404, Path: atCheckRuns}, ghtest.Fault{Kind: ghtest.Status404, Path: atCheckRun}, ghtest.Fault{Kind: ghtest.Status404, Path: atChecksOf}),
-			told{check: byStatus}},
+		{"the server has no check runs", failing(noCheckRuns()...), told{check: byStatus}},
+	})
+}
 
-		// The conversation.
+// TestFaultsOfConversations: whatever others do to it, there is one comment of ours
+// at most, and none that is older than what is there.
+func TestFaultsOfConversations(t *testing.T) {
+	meetAll(t, []fault{
 		{"the conversation is locked", func(s *site, j *job) { s.gh.EditIssue(j.number(), func(i *ghtest.Issue) { i.Locked = true }) },
 			told{comment: isFailed, says: []string{"the conversation is locked"}}},
 		{"the conversation is gone", func(s *site, j *job) { s.gh.EditIssue(j.number(), func(i *ghtest.Issue) { i.Gone = true }) },
@@ -92,6 +104,14 @@ func slowly(strike func(*site, *job)) func(*site, *job) {
 		j.timeout = 500 * time.Millisecond
 		strike(s, j)
 	}
+}
+
+// noCheckRuns is a server that has none.
+func noCheckRuns() (list []ghtest.Fault) {
+	for _, path := range []string{atCheckRuns, atCheckRun, atChecksOf} {
+		list = append(list, ghtest.Fault{Kind: ghtest.Status404, Path: path})
+	}
+	return list
 }
 
 // untilFinish is healed before the last step.
@@ -146,13 +166,12 @@ func (s *site) talkOfOthers(j *job) {
 	n := j.number()
 	s.gh.Edit(func(st *ghtest.State) {
 		for i := range 1120 {
-			st.Comments = append(st.Comments, ghtest.Comment{ID: int64(100_000 + i), Issue: n, User: "ann", Body: fmt.Sprintf("<!-- perfweir:codec v=1 -->\nword %d", i)})
+			st.Comments = append(st.Comments, ghtest.Comment{ID: int64(1 + i), Issue: n, User: "ann", Body: fmt.Sprintf("<!-- perfweir:codec v=1 -->\nword %d", i)})
 		}
 	})
-	s.gh.AddComment(n, "ann", "the last word so far") // later ids follow its
 	s.do(*j)
-	if all := s.gh.Comments(n); !strings.Contains(all[len(all)-1].Body, "outcome=") {
-		s.t.Fatalf("our comment is not the last one: %+v", all[len(all)-1])
+	if ours := s.comment(&pull{number: n}); ours.ID <= 1120 {
+		s.t.Fatalf("our comment is not the last one: %d", ours.ID)
 	}
 }
 

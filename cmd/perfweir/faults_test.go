@@ -35,6 +35,8 @@ type told struct {
 	check, comment way
 	says           []string      // log and summary, and the comment of a fault of asking
 	log            []string      // log alone
+	rejects        []string      // why sessions are not taken: summary and comment
+	sessions       int           // that are compared with; 0: two where any is, else none
 	requests       int           // most, of all steps; 0: 30
 	waits, waited  time.Duration // least and most that is waited; 0 as the most: ten seconds
 }
@@ -142,6 +144,7 @@ func (f *faultSite) meet(t *testing.T, x fault, slow bool) {
 	s.wantCheck(p, x.want.check, conclusion, o)
 	s.wantComment(p, x.want, words, o)
 	contains(t, "log", o.log, x.want.log...)
+	s.wantSessions(x.want, p, o)
 	contains(t, "log", o.log, x.want.says...)
 	contains(t, "summary", o.summary, x.want.says...)
 	s.wantBounds(x.want, o)
@@ -236,6 +239,23 @@ func (s *site) wantComment(p *pull, want told, words string, o *outcome) {
 		contains(s.t, "log", o.log, "comment: failed")
 		contains(s.t, "summary", o.summary, "not told: comment: failed")
 	}
+}
+
+// wantSessions asserts what was compared with, and that it is said why not more.
+func (s *site) wantSessions(want told, p *pull, o *outcome) {
+	s.t.Helper()
+	n := want.sessions
+	if n == 0 && want.come == asEver {
+		n = 2
+	}
+	if got := o.outputs["baseline-sessions"]; got != itoa(n) {
+		s.t.Errorf("%s sessions are compared with, want %d", got, n)
+	}
+	if len(want.rejects) == 0 {
+		return
+	}
+	contains(s.t, "summary", o.summary, want.rejects...)
+	contains(s.t, "comment", s.comment(p).Body, want.rejects...)
 }
 
 // wantBounds asserts that the job neither asked nor waited for ever.

@@ -65,7 +65,7 @@ func newSiteAt(t *testing.T, gh *ghtest.Server) *site {
 		t.Fatal(err)
 	}
 	s := &site{t: t, gh: gh, dir: dir, run: 4700, machine: "perf-1"}
-	s.git("init", "-q", "-b", "main")
+	s.git("init", "-q", "-b", "main", "--template=")
 	s.git("remote", "add", "origin", "https://github.com/acme/widgets.git")
 	s.commit(map[string]string{"perfweir.yml": siteSuite, "value": "100\n"})
 	s.gh.SetBranch("main", s.head())

@@ -21,6 +21,11 @@ import (
 	"github.com/perfweir/perfweir/collect/result"
 )
 
+// Root is the root of the working tree around dir; "" outside a repository.
+func Root(ctx context.Context, dir string) string {
+	return line(ctx, dir, "rev-parse", "--show-toplevel")
+}
+
 // Describe says which revision the suite's folder dir holds, and returns the root
 // of its working tree. Outside a repository, in one without a commit, or without
 // git, what cannot be known is empty; Describe never fails.
@@ -30,7 +35,7 @@ import (
 // in neither. Where the edits could not be read (time limit), Tree is empty and
 // Dirty is true: it is not known to be clean.
 func Describe(ctx context.Context, dir string) (build result.Build, root string) {
-	root = line(ctx, dir, "rev-parse", "--show-toplevel")
+	root = Root(ctx, dir)
 	if root == "" {
 		return result.Build{}, ""
 	}

@@ -20,6 +20,9 @@ func Looser(was, now *Budget) bool {
 		!now.within(was)
 }
 
+// Stricter reports whether a level does more about a broken budget than another.
+func (l Level) Stricter(than Level) bool { return l.strictness() > than.strictness() }
+
 // strictness orders levels; none is Fail, as everywhere.
 func (l Level) strictness() int {
 	switch l {

@@ -82,10 +82,6 @@ func (f *facts) findingRows(findings []int) []func() row {
 // bareRow tells a red cell that no finding explains.
 func (f *facts) bareRow(i int) row {
 	c := &f.v.Cells[i]
-	why := strings.Join(wordsOf(c.Reasons), ", ")
-	if why == "" && len(c.FailureReasons) > 0 {
-		why = c.FailureReasons[0]
-	}
 	return row{
 		cell:      c.Name,
 		metric:    "runs",
@@ -95,7 +91,7 @@ func (f *facts) bareRow(i int) row {
 		budget:    "complete",
 		place:     builtIn,
 		outcome:   spaced(string(c.Outcome)),
-		why:       why,
+		why:       strings.Join(append(wordsOf(c.Reasons), crashReasons(c)...), ", "),
 	}
 }
 
@@ -135,7 +131,28 @@ func (f *facts) why(x *verdict.Finding) string {
 		// Without a comparison the sentence says more than the columns.
 		parts = append([]string{x.Message}, wordsOf(x.Reasons)...)
 	}
+	if x.Metric == result.CrashRate {
+		parts = append(parts, crashReasons(f.cell(x.Cell))...)
+	}
 	return strings.Join(parts, ", ")
+}
+
+// Bounds of what a row tells about why runs crashed: with the count in front of
+// them they are a sentence.
+const (
+	mostCrashReasons   = 3
+	longestCrashReason = 70 // characters
+)
+
+// crashReasons says why runs of a cell crashed, in the words of the programs.
+func crashReasons(c *verdict.Cell) []string {
+	var out []string
+	for _, s := range c.FailureReasons[:min(mostCrashReasons, len(c.FailureReasons))] {
+		if s = sentence(s); s != "" {
+			out = append(out, clip(s, longestCrashReason))
+		}
+	}
+	return out
 }
 
 func (f *facts) confirmedText(c *verdict.Confirmed) string {

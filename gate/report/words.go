@@ -282,17 +282,23 @@ func (f *facts) budgetText(b *budget.Budget) string {
 // builtIn is the place of what no suite file says.
 const builtIn = "built in"
 
-// budgetPlace is where a budget stands: "perfweir.yml:31".
+// budgetPlace is where a budget stands: "perfweir.yml:31", or "perfweir.yml:31 at
+// base 75988ec1" where it is the file of the commit that is compared with.
 func budgetPlace(b *budget.Budget) string {
+	place := b.Source.Path
 	switch {
-	case b.Source.Path != "" && b.Source.Line > 0:
-		return b.Source.Path + ":" + strconv.Itoa(b.Source.Line)
-	case b.Source.Path != "":
-		return b.Source.Path
-	case b.Implicit:
+	case place == "" && b.Implicit:
 		return builtIn
+	case place == "":
+		return ""
 	}
-	return ""
+	if b.Source.Line > 0 {
+		place += ":" + strconv.Itoa(b.Source.Line)
+	}
+	if c := b.Source.Commit; c != "" {
+		place += " at base " + c[:min(8, len(c))]
+	}
+	return place
 }
 
 // environment is the machine and the revision, in short.

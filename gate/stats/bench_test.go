@@ -105,3 +105,50 @@ func BenchmarkSignedRank20Ties(b *testing.B) {
 		}
 	}
 }
+
+// seriesOf is n made sessions with two steps and a creep over the last third.
+func seriesOf(rng *rand.Rand, n int) []float64 {
+	x := gaussian(rng, n, 0, .01)
+	for i := range x {
+		if i >= n/4 {
+			x[i] += .06
+		}
+		if i >= n/2 {
+			x[i] -= .04
+		}
+		x[i] += .08 * max(0, float64(i-2*n/3)) / float64(n/3)
+	}
+	return x
+}
+
+func benchMovements(b *testing.B, n int) {
+	x := seriesOf(rand.New(rand.NewPCG(5, 6)), n)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := FindMovements(x, DefaultChangeRule()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkMovements200(b *testing.B)  { benchMovements(b, 200) }
+func BenchmarkMovements2000(b *testing.B) { benchMovements(b, 2000) }
+
+func BenchmarkChangePoints2000(b *testing.B) {
+	x := seriesOf(rand.New(rand.NewPCG(5, 6)), 2000)
+	for b.Loop() {
+		if _, err := ChangePoints(x, DefaultChangeRule()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkSessionSpreads1000Cells(b *testing.B) {
+	cells, _ := sessionModel{1000, 10, "various", .5}.draw(rand.New(rand.NewPCG(7, 8)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := SessionSpreads(cells); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,7 +1,8 @@
 // Package stats holds the statistics that verdicts rest on: location and
 // spread, quantiles, exact rank tests with the bounds that belong to them,
 // t tests, prediction bounds over sessions, corrections for families of tests,
-// and the planning of repeats.
+// the planning of repeats and of looks, bounds of rates, and what happened to a
+// series of sessions: steps, creeps, the distance from an anchor.
 //
 // It knows nothing of cells, budgets or documents: numbers come in as slices,
 // results go back as values, and gate turns them into findings. It refuses to

@@ -76,9 +76,9 @@ func (d Design) inverse(n int) float64 {
 
 // LookLevel is the one-sided error of each of k planned looks that share alpha
 // equally. By Bonferroni's inequality the looks together keep alpha, whatever
-// the test and however its p values depend on each other; boundaries for normal
-// increments (Pocock 1977) would give a little more to exact tests with few
-// repeats than these can use.
+// the test and however its p values depend on each other. Boundaries for normal
+// increments (Pocock 1977) give a look a little more, which exact tests of few
+// repeats cannot use: their p values come in steps.
 func LookLevel(alpha float64, k int) float64 { return alpha / float64(max(1, k)) }
 
 const (

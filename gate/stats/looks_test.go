@@ -147,11 +147,15 @@ func TestJudgeLook(t *testing.T) {
 	}
 }
 
+// halfWay is a paired test at its second look.
+func halfWay() Outlook {
+	return Outlook{Design: PairedDesign(), SD: .03, Now: 10, Last: 20, FailLevel: .05 / 3, PassLevel: .05 / 3}
+}
+
 func TestChanceToDecide(t *testing.T) {
 	var tables Tables
-	base := Outlook{Design: PairedDesign(), SD: .03, Now: 10, Last: 20, FailLevel: .05 / 3, PassLevel: .05 / 3}
 	at := func(excess float64) float64 {
-		o := base
+		o := halfWay()
 		o.Excess = excess
 		c, ok := tables.ChanceToDecide(o)
 		if !ok || c < 0 || c > 1 {
@@ -167,17 +171,38 @@ func TestChanceToDecide(t *testing.T) {
 			t.Errorf("chance at %v: %v, at %v: %v, at %v: %v", e, at(e), e+.001, at(e+.001), -e, at(-e))
 		}
 	}
-	// What lies between budget and allowance cannot be decided by repeats.
-	between := base
-	between.Excess, between.Gap, between.SD = .05, .1, .01
-	if !tables.Futile(between) {
-		t.Error("between budget and allowance: going on")
+	// Certain without spread.
+	exact := halfWay()
+	exact.SD, exact.Excess = 0, .001
+	if c, ok := tables.ChanceToDecide(exact); !ok || c != 1 {
+		t.Errorf("without spread: %v, %v", c, ok)
 	}
 	// A last look that cannot reach its level decides nothing.
-	few := base
+	few := halfWay()
 	few.Now, few.Last, few.Excess, few.FailLevel, few.PassLevel = 3, 5, .5, .001, .001
 	if c, ok := tables.ChanceToDecide(few); !ok || c != 0 {
 		t.Errorf("five blocks at .001: %v, %v", c, ok)
+	}
+	for name, bad := range map[string]func(*Outlook){
+		"NaN": func(o *Outlook) { o.Excess = math.NaN() }, "negative spread": func(o *Outlook) { o.SD = -1 },
+		"last look": func(o *Outlook) { o.Now = 20 }, "no level": func(o *Outlook) { o.FailLevel = 0 },
+		"nothing yet": func(o *Outlook) { o.Now = 0 }, "negative gap": func(o *Outlook) { o.Gap = -1 },
+	} {
+		o := halfWay()
+		bad(&o)
+		if c, ok := tables.ChanceToDecide(o); ok || tables.Futile(o) {
+			t.Errorf("%s: %v", name, c)
+		}
+	}
+}
+
+func TestFutile(t *testing.T) {
+	var tables Tables
+	// What lies between budget and allowance cannot be decided by repeats.
+	between := halfWay()
+	between.Excess, between.Gap, between.SD = .05, .1, .01
+	if !tables.Futile(between) {
+		t.Error("between budget and allowance: going on")
 	}
 	// Repeats do not lower what sessions differ by.
 	sessions := Outlook{Design: SessionsDesign(), Excess: .05, SD: .02, Now: 5, Last: 20, FailLevel: .05 / 3, PassLevel: .05 / 3, Between: .1, BetweenDF: 40}
@@ -187,22 +212,5 @@ func TestChanceToDecide(t *testing.T) {
 	sessions.Between = .01
 	if tables.Futile(sessions) {
 		t.Error("five times the spread of sessions: futile")
-	}
-	// Certain without spread.
-	exact := base
-	exact.SD, exact.Excess = 0, .001
-	if c, ok := tables.ChanceToDecide(exact); !ok || c != 1 {
-		t.Errorf("without spread: %v, %v", c, ok)
-	}
-	for name, bad := range map[string]func(*Outlook){
-		"NaN": func(o *Outlook) { o.Excess = math.NaN() }, "negative spread": func(o *Outlook) { o.SD = -1 },
-		"last look": func(o *Outlook) { o.Now = 20 }, "no level": func(o *Outlook) { o.FailLevel = 0 },
-		"nothing yet": func(o *Outlook) { o.Now = 0 }, "negative gap": func(o *Outlook) { o.Gap = -1 },
-	} {
-		o := base
-		bad(&o)
-		if c, ok := tables.ChanceToDecide(o); ok || tables.Futile(o) {
-			t.Errorf("%s: %v", name, c)
-		}
 	}
 }

@@ -16,7 +16,7 @@ func TestProportionReferences(t *testing.T) {
 		{200, 200, .05, math.Pow(.05, 1.0/200), 1, 1e-14},
 		{0, 1, .025, 0, .975, 1e-14},
 		{1, 1, .025, .025, 1, 1e-14},
-		// R: binom.test(5, 10), binom.test(682, 925) of its help page, binom.test(2, 3000).
+		// R: binom.test(5, 10), and binom.test(682, 925) of its help page.
 		{5, 10, .025, .1870860284, .8129139716, 5e-11},
 		{682, 925, .025, .7076683, .7654066, 5e-8},
 	} {

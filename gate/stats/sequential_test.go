@@ -326,3 +326,45 @@ func TestDriftAndOrder(t *testing.T) {
 		near(t, o.name+" in blocks", paired/float64(rounds), o.paired, .015, nil)
 	}
 }
+
+// The operating figures of a fixed number of runs where one run in ten scatters
+// five times as wide as the others: ranks lose little to it.
+func TestOperatingFiguresWithOutliers(t *testing.T) {
+	rounds := 3000
+	if testing.Short() {
+		rounds = 1000
+	}
+	rng := rand.New(rand.NewPCG(175, 176))
+	arm := func(n int, truth float64) []float64 {
+		x := gaussian(rng, n, 0, .03)
+		for i := range x {
+			if rng.IntN(10) == 0 {
+				x[i] *= 5
+			}
+			x[i] += truth
+		}
+		return x
+	}
+	delta := math.Log(1.05)
+	var tables Tables
+	for _, tt := range []struct {
+		n          int
+		pass, fail float64
+	}{{5, .56, .53}, {10, .85, .82}, {20, .99, .98}} {
+		var pass, wrong, fail float64
+		for range rounds {
+			x := arm(tt.n, 0)
+			same, _ := tables.Unpaired(x, arm(tt.n, 0), .05)
+			slower, _ := tables.Unpaired(x, arm(tt.n, math.Log(1.1)), .05)
+			pass += count(same.Upper < delta)
+			wrong += count(same.Lower > delta)
+			fail += count(slower.Lower > delta)
+		}
+		r := float64(rounds)
+		near(t, "share passed", pass/r, tt.pass, .03, nil)
+		near(t, "share failed", fail/r, tt.fail, .03, nil)
+		if wrong/r > .013 {
+			t.Errorf("n=%d: %v of unchanged cases failed", tt.n, wrong/r)
+		}
+	}
+}

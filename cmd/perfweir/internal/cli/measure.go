@@ -67,15 +67,7 @@ runs the stages as steps of their own, so that none that measures holds a token.
 				o.Out = defaultOut
 			}
 			told, err := c.stage(cmd.Context(), stage, o)
-			if told != nil {
-				*code = told.Code
-				for i, v := range told.Verdicts {
-					if terr := c.tell(v, told.Folders[i]); err == nil {
-						err = terr
-					}
-				}
-			}
-			return err
+			return c.tellAll(told, err, code)
 		},
 	}
 	measuring(cmd, &o)
@@ -161,6 +153,20 @@ func (c Command) report(code *int) *cobra.Command {
 			return c.tell(v, args[0])
 		},
 	}
+}
+
+// tellAll prints what a job came to, and sets its exit code.
+func (c Command) tellAll(told *flow.Told, err error, code *int) error {
+	if told == nil {
+		return err
+	}
+	*code = told.Code
+	for i, v := range told.Verdicts {
+		if terr := c.tell(v, told.Folders[i]); err == nil {
+			err = terr
+		}
+	}
+	return err
 }
 
 // tell prints the report for people.

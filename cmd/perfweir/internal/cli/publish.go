@@ -34,15 +34,7 @@ With --finish: the last step of a job, which completes the check whatever happen
 			}
 			o.Job.Mode = flow.ModePublish
 			told, err := c.shell().CI(cmd.Context(), o)
-			if told != nil {
-				*code = told.Code
-				for i, v := range told.Verdicts {
-					if terr := c.tell(v, told.Folders[i]); err == nil {
-						err = terr
-					}
-				}
-			}
-			return err
+			return c.tellAll(told, err, code)
 		},
 	}
 	f := cmd.Flags()

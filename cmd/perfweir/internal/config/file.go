@@ -186,7 +186,7 @@ type onFile struct {
 	NoBaseline    str `key:"no_baseline" enum:"pass,neutral,warn,fail" doc:"Nothing to compare with. The default is neutral."`
 	NotComparable str `key:"not_comparable" enum:"pass,neutral,warn,fail" doc:"Another machine, definition or unit. The default is neutral."`
 	Suspicious    str `key:"suspicious" enum:"pass,neutral,warn,fail" doc:"Better than is likely. The default is warn."`
-	Gone          str `key:"gone" enum:"pass,neutral,warn,fail" doc:"The baseline has a cell that is no more. The default is fail."`
+	Gone          str `key:"gone" enum:"pass,neutral,warn,fail" doc:"The baseline has a cell, or a part of one that a budget is about, that is no more. The default is fail."`
 	New           str `key:"new" enum:"pass,neutral,warn,fail" doc:"The baseline lacks the cell. The default is pass."`
 }
 

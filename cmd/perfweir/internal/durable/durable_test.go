@@ -218,3 +218,31 @@ func TestFreshRemovesReadOnlyFolders(t *testing.T) {
 		t.Errorf("left %q", names(t, dir))
 	}
 }
+
+// A lock that was given back is free, though a child that was forked meanwhile
+// still has it open: the next one waits for that child and tells of nobody.
+func TestLockAfterARelease(t *testing.T) {
+	dir := t.TempDir()
+	l, err := Acquire(dir, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	child := exec.Command("sleep", "0.2")
+	child.ExtraFiles = []*os.File{l.File()}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Release(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := Acquire(dir, time.Now())
+	if err != nil {
+		t.Fatalf("a lock that nobody holds: %v", err)
+	}
+	if _, err := Acquire(dir, time.Now()); !errors.Is(err, ErrLocked) {
+		t.Errorf("a lock that is held: %v", err)
+	}
+	if err := errors.Join(again.Release(), child.Wait()); err != nil {
+		t.Error(err)
+	}
+}

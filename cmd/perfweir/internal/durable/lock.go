@@ -49,8 +49,8 @@ func Acquire(dir string, now time.Time) (*Lock, error) {
 	return &Lock{f}, nil
 }
 
-// lockPatience is how long a lock whose owner is dead is tried again: what a
-// killed runner had started is ended within a second, and holds it until then.
+// lockPatience is how long a lock whose owner is dead, or gave it back, is tried
+// again: what a killed runner had started is ended within a second, and holds it until then.
 const (
 	lockPatience = 5 * time.Second
 	lockPause    = 20 * time.Millisecond
@@ -66,12 +66,19 @@ func flock(f *os.File) error {
 	}
 }
 
+// released is the note of a lock that was given back. It may be held for a moment
+// more all the same, by a child that was forked meanwhile and not yet executed.
+const released = "released\n"
+
 // ownerAlive reports whether the process that the lock's note names is there; one
 // that cannot be told is taken for alive.
 func ownerAlive(f *os.File) bool {
 	var pid int
 	note := make([]byte, 100)
 	n, _ := f.ReadAt(note, 0)
+	if string(note[:n]) == released {
+		return false
+	}
 	if _, err := fmt.Sscanf(string(note[:n]), "process %d since", &pid); err != nil || pid <= 0 {
 		return true
 	}
@@ -91,4 +98,10 @@ func holder(f *os.File) string {
 func (l *Lock) File() *os.File { return l.f }
 
 // Release gives the lock back.
-func (l *Lock) Release() error { return l.f.Close() }
+func (l *Lock) Release() error {
+	err := l.f.Truncate(0)
+	if err == nil {
+		_, err = l.f.WriteAt([]byte(released), 0)
+	}
+	return errors.Join(err, l.f.Close())
+}

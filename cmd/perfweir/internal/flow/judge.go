@@ -3,6 +3,7 @@ package flow
 import (
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/perfweir/perfweir/baseline"
 	"github.com/perfweir/perfweir/baseline/localdir"
@@ -85,20 +86,31 @@ func (s Shell) judge(r rules, doc *result.Document, b *baseline.Baseline) (*verd
 // tests is how many gated tests a plan will make, and the most of one kind that
 // its repeats can carry: told before anything runs.
 type tests struct {
-	n, unpaired, paired int // n: in all
-	needUnpaired        int // repeats that the family needs
+	n, unpaired, paired int  // n: in all
+	more                bool // parts that a tool prints are not known before it has run
+	needUnpaired        int  // repeats that the family needs
 	needPaired          int
 	repeats             int // fewest of a tested cell
 }
 
+// String counts them: "3 tests", "at least 3 tests".
+func (t *tests) String() string {
+	if t.more {
+		return "at least " + plural(t.n, "test")
+	}
+	return plural(t.n, "test")
+}
+
 // count finds the tests that the budgets will make of a plan. Metrics that are
-// not noisy need no test.
+// not noisy need no test. Every part that a reader names is a test of its own; a
+// metric whose parts a tool names counts once a cell.
 func (su *suite) count(p *plan.Plan) tests {
 	t := tests{}
 	for i, n := range su.testsOf(p.Cells) {
 		t.unpaired += n.unpaired
 		t.paired += n.paired
-		if n.unpaired+n.paired > 0 && (t.repeats == 0 || p.Cells[i].Repeats < t.repeats) {
+		t.more = t.more || n.more
+		if n.n() > 0 && (t.repeats == 0 || p.Cells[i].Repeats < t.repeats) {
 			t.repeats = p.Cells[i].Repeats
 		}
 	}
@@ -111,35 +123,92 @@ func (su *suite) count(p *plan.Plan) tests {
 }
 
 // cellTests are the gated tests of one cell.
-type cellTests struct{ unpaired, paired int }
+type cellTests struct {
+	unpaired, paired int
+	more             bool // there may be more: a tool names the parts
+}
+
+func (t *cellTests) n() int { return t.unpaired + t.paired }
+
+func (t *cellTests) add(b *budget.Budget) {
+	if b.Against == budget.AgainstBaseline || b.Against == "" {
+		t.unpaired++
+	} else {
+		t.paired++
+	}
+}
 
 // testsOf finds the tests that the budgets will make of each cell.
 func (su *suite) testsOf(cells []plan.Cell) []cellTests {
 	out := make([]cellTests, len(cells))
 	noisy := su.noisyMetrics()
 	for i := range cells {
-		c, t := &cells[i], &out[i]
-		target := budget.Target{Name: c.Name, Benchmark: c.Benchmark, Variant: c.Variant, Input: c.Input}
-		var selected []int
-		metrics := map[string]bool{}
-		for j := range su.file.Budgets {
-			if b := &su.file.Budgets[j]; b.Selects(target) {
-				selected = append(selected, j)
-				metrics[b.Metric] = true
-			}
+		su.testsOfCell(&cells[i], &out[i], noisy)
+	}
+	return out
+}
+
+func (su *suite) testsOfCell(c *plan.Cell, t *cellTests, noisy func(metric string) bool) {
+	all := su.file.Budgets
+	target := budget.Target{Name: c.Name, Benchmark: c.Benchmark, Variant: c.Variant, Input: c.Input}
+	selected := map[string][]int{} // by metric
+	for j := range all {
+		if b := &all[j]; noisy(b.Metric) && b.Selects(target) {
+			selected[b.Metric] = append(selected[b.Metric], j)
 		}
-		for m := range metrics {
-			for _, j := range budget.For(su.file.Budgets, selected, m, "", "") {
-				b := &su.file.Budgets[j]
-				if !b.Kind.Relative() || b.Level != budget.Fail || !noisy(m) || b.Against == budget.AgainstVariant+c.Variant {
-					continue
-				}
-				if b.Against == budget.AgainstBaseline || b.Against == "" {
-					t.unpaired++
-				} else {
-					t.paired++
-				}
-			}
+	}
+	tested := func(j int) bool {
+		b := &all[j]
+		return b.Kind.Relative() && b.Level == budget.Fail && b.Against != budget.AgainstVariant+c.Variant
+	}
+	for m, candidates := range selected {
+		parts, open := partsOf(c, m)
+		var rules []int
+		for _, part := range parts {
+			rules = append(rules, budget.For(all, candidates, m, "", part)...)
+		}
+		if open {
+			rules = oneEach(all, candidates, tested)
+		}
+		for _, j := range slices.DeleteFunc(rules, func(j int) bool { return !tested(j) }) {
+			t.more = t.more || open
+			t.add(&all[j])
+		}
+	}
+}
+
+// partsOf are the parts that a metric will have in a cell; "" is the whole. open:
+// a tool names them, and nobody knows how many they are.
+func partsOf(c *plan.Cell, metric string) (parts []string, open bool) {
+	for i := range c.Exec.Read {
+		r := &c.Exec.Read[i]
+		derived := (r.Samples != "" || r.Count != "") && strings.HasPrefix(metric, r.Metric+"_")
+		if r.Metric != "" && (r.Metric == metric || derived) && !slices.Contains(parts, r.Part) {
+			parts = append(parts, r.Part)
+		}
+		open = open || r.Format != ""
+	}
+	if len(parts) > 0 {
+		return parts, false
+	}
+	if m, ok := result.Catalogue()[metric]; ok && m.Source != "report" {
+		open = false // measured by us, of the whole
+	}
+	return []string{""}, open
+}
+
+// oneEach keeps one budget of each rule, whatever parts it is about: one that
+// holds where there is one. A later budget on all parts stands in the others' place.
+func oneEach(all []budget.Budget, candidates []int, holds func(int) bool) []int {
+	var out []int
+	for _, i := range candidates {
+		b := &all[i]
+		at := slices.IndexFunc(out, func(j int) bool { return budget.SameRule(&all[j], b) })
+		switch {
+		case at < 0:
+			out = append(out, i)
+		case b.Part == "" || !holds(out[at]):
+			out[at] = i
 		}
 	}
 	return out
@@ -183,15 +252,19 @@ func (s Shell) announce(su *suite, p *plan.Plan) {
 	if t.n == 0 {
 		return
 	}
+	more := ""
+	if t.more {
+		more = ": parts that a tool prints are tests of their own"
+	}
 	if len(p.Looks) > 1 {
-		s.announceLooks(su, p, t.n)
+		s.announceLooks(su, p, &t, more)
 		return
 	}
-	s.say("false-alarm rate %g %%, shared by %s", su.file.Gate.FalseAlarms*100, plural(t.n, "test"))
+	s.say("false-alarm rate %g %%, shared by %s%s", su.file.Gate.FalseAlarms*100, &t, more)
 	if t.unpaired > 0 && t.repeats < t.needUnpaired {
-		s.say("warning: %d repeats cannot prove a regression among %d tests: %d against one stored session of as many would; set repeats to %d", t.repeats, t.n, t.needUnpaired, t.needUnpaired)
+		s.say("warning: %d repeats cannot prove a regression among %s: %d against one stored session of as many would; set repeats to %d", t.repeats, &t, t.needUnpaired, t.needUnpaired)
 	}
 	if t.paired > 0 && t.repeats < t.needPaired {
-		s.say("warning: %d repeats cannot prove a regression against a variant among %d tests: %d would; set repeats to %d", t.repeats, t.n, t.needPaired, t.needPaired)
+		s.say("warning: %d repeats cannot prove a regression against a variant among %s: %d would; set repeats to %d", t.repeats, &t, t.needPaired, t.needPaired)
 	}
 }

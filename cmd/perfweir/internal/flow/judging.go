@@ -152,7 +152,7 @@ func (s Shell) refresh(su *suite, o Options, p *prepared, doc *result.Document) 
 
 // judgeOthers judges what other jobs measured, machine by machine.
 func (s Shell) judgeOthers(ctx context.Context, su *suite, o Options, j *job, out *output, p *prepared) (all []*judged, missing []string, err error) {
-	docs, err := s.fetchResults(ctx, su, o, j, p)
+	docs, missing, err := s.fetchResults(ctx, su, j, p)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -171,7 +171,11 @@ func (s Shell) judgeOthers(ctx context.Context, su *suite, o Options, j *job, ou
 		}
 		all = append(all, one)
 	}
-	missing = append(missing, expected(o.Job.Machines, docs)...)
+	for _, m := range expected(o.Job.Machines, docs) {
+		if !slices.Contains(missing, m) {
+			missing = append(missing, m)
+		}
+	}
 	if len(all) == 0 && len(missing) == 0 {
 		return nil, nil, errors.New("no job of the workflow run left results of this suite")
 	}
@@ -190,6 +194,9 @@ func (s Shell) judgeMachine(ctx context.Context, su *suite, o Options, j *job, p
 	}
 	own := *p // each machine has a baseline of its own
 	s.findBaseline(ctx, su, o, j, &own, want(doc), doc.Sessions[0].Machine)
+	if err := ctx.Err(); err != nil {
+		return nil, err // a walk that was stopped says nothing of what there is
+	}
 	return s.judgeOne(su, &own, o, doc)
 }
 

@@ -15,32 +15,40 @@ import (
 	"github.com/perfweir/perfweir/gate/publish"
 )
 
-// fetchResults reads what other jobs measured, by machine. Whose results they are
-// is said by the workflow run that GitHub names, never by the results.
-func (s Shell) fetchResults(ctx context.Context, su *suite, o Options, j *job, p *prepared) (map[string][]*result.Document, error) {
+// fetchResults reads what other jobs measured, by machine, and names the machines
+// whose results are there and cannot be read. Whose results they are is said by
+// the workflow run that GitHub names, never by the results.
+func (s Shell) fetchResults(ctx context.Context, su *suite, j *job, p *prepared) (docs map[string][]*result.Document, unread []string, err error) {
 	if j.gh == nil {
-		return nil, fmt.Errorf("%w: results of other jobs are artifacts", errNoToken)
+		return nil, nil, fmt.Errorf("%w: results of other jobs are artifacts", errNoToken)
 	}
 	run := p.Target.Run.ID
 	found, err := artifact.Results(ctx, j.gh, run, su.file.Suite.Name, artifact.Limits{})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	docs := map[string][]*result.Document{}
+	docs = map[string][]*result.Document{}
 	var errs []error
 	for _, r := range found {
 		if r.Err != nil {
-			s.warn("artifact %s: %v", r.Name, r.Err)
-			errs = append(errs, fmt.Errorf("artifact %s: %w", r.Name, r.Err))
+			err := fmt.Errorf("artifact %s: %w", r.Name, r.Err)
+			if artifact.CouldNotAsk(r.Err) { // what it says may be the red part
+				return nil, nil, err
+			}
+			s.warn("%v", err)
+			errs = append(errs, err)
+			if !slices.Contains(unread, r.Machine) {
+				unread = append(unread, r.Machine)
+			}
 			continue
 		}
 		machine := r.Doc.Sessions[0].Machine
 		docs[machine] = append(docs[machine], r.Doc)
 	}
 	if len(docs) == 0 && len(errs) > 0 {
-		return nil, errors.Join(errs...)
+		return nil, nil, errors.Join(errs...)
 	}
-	return docs, nil
+	return docs, unread, nil
 }
 
 // rejudgeRuns bounds how many workflow runs of a commit are looked through.

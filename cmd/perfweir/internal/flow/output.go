@@ -13,6 +13,7 @@ import (
 
 	"github.com/perfweir/perfweir/baseline"
 	"github.com/perfweir/perfweir/cmd/perfweir/internal/durable"
+	"github.com/perfweir/perfweir/collect/plan"
 	"github.com/perfweir/perfweir/collect/result"
 	"github.com/perfweir/perfweir/gate/verdict"
 )
@@ -107,7 +108,7 @@ func (o *output) keepBaseline(b *baseline.Baseline) error {
 			continue
 		}
 		done[s.Doc] = true
-		name := filepath.Join(durable.Baseline, s.Session().ID+".json")
+		name := filepath.Join(durable.Baseline, plan.CleanName(s.Session().ID)+".json")
 		if err := o.write(name, func(w io.Writer) error { return result.Encode(w, s.Doc) }); err != nil {
 			return fmt.Errorf("keep the baseline: %w", err)
 		}

@@ -25,6 +25,7 @@ import (
 // and knows by the digest in the runner's memory that it is that file.
 type prepared struct {
 	preparedFile
+	shard      string       // of the matrix that is judged; "": all of it
 	base       *config.File // suite file of the comparison commit; nil: there is none
 	candidates []baseline.Candidate
 }

@@ -24,8 +24,8 @@ func (su *suite) chooseLooks(cells []plan.Cell) [][]int {
 	for i, t := range tests {
 		b := block{cells[i].Benchmark, cells[i].Input}
 		paired[b] = paired[b] || t.paired > 0
-		tested[b] = tested[b] || t.paired+t.unpaired > 0
-		family += t.paired + t.unpaired
+		tested[b] = tested[b] || t.n() > 0
+		family += t.n()
 	}
 	out := make([][]int, len(cells))
 	for i := range cells {
@@ -56,7 +56,7 @@ type reach struct {
 func (su *suite) reached(p *plan.Plan, stored func(c *plan.Cell) int) []reach {
 	family, tests := 0, su.testsOf(p.Cells)
 	for _, t := range tests {
-		family += t.paired + t.unpaired
+		family += t.n()
 	}
 	var out []reach
 	add := func(c *plan.Cell, d stats.Design, paired bool) {
@@ -99,7 +99,7 @@ func (su *suite) reached(p *plan.Plan, stored func(c *plan.Cell) int) []reach {
 }
 
 // shortfall says what looks that cannot call a fail need; "" when they can.
-func (r *reach) shortfall(family int) string {
+func (r *reach) shortfall(t *tests) string {
 	if r.plan.Decidable() {
 		return ""
 	}
@@ -107,7 +107,7 @@ func (r *reach) shortfall(family int) string {
 	if r.paired {
 		what = " against a variant"
 	}
-	text := fmt.Sprintf("%s cannot prove a regression%s among %s", after(r.looks), what, plural(family, "test"))
+	text := fmt.Sprintf("%s cannot prove a regression%s among %s", after(r.looks), what, t)
 	var ways []string
 	if n := r.plan.LeastRepeats; n > 0 {
 		ways = append(ways, fmt.Sprintf("%d repeats at the last look", n))
@@ -141,12 +141,12 @@ func joined(n []int, between string) string {
 }
 
 // announceLooks says what the looks of a plan can decide.
-func (s Shell) announceLooks(su *suite, p *plan.Plan, family int) {
+func (s Shell) announceLooks(su *suite, p *plan.Plan, t *tests, more string) {
 	level := stats.LookLevel(su.file.Gate.FalseAlarms, len(p.Looks))
 	s.say("%s: only what is undecided goes on", after(p.Looks))
-	s.say("false-alarm rate %g %%, shared by %s and %s: %.3g %% a look", su.file.Gate.FalseAlarms*100, plural(family, "test"), plural(len(p.Looks), "look"), level*100)
+	s.say("false-alarm rate %g %%, shared by %s and %s, %.3g %% a look%s", su.file.Gate.FalseAlarms*100, t, plural(len(p.Looks), "look"), level*100, more)
 	for _, r := range su.reached(p, nil) {
-		if short := r.shortfall(family); short != "" {
+		if short := r.shortfall(t); short != "" {
 			s.say("warning: %s", short)
 		} else if first := r.plan.FirstFail; first > 1 && len(r.looks) > 1 {
 			kind := "against one stored session of as many"
@@ -164,10 +164,10 @@ func canProve(su *suite, require string, b *baseline.Baseline, p *plan.Plan) err
 	if require != gate.RequireProof {
 		return nil
 	}
-	family := su.count(p).n
+	t := su.count(p)
 	var short []string
 	for _, r := range su.reached(p, storedRuns(b, su.policy().MinSessions)) {
-		if text := r.shortfall(family); text != "" {
+		if text := r.shortfall(&t); text != "" {
 			short = append(short, text)
 		}
 	}

@@ -97,7 +97,7 @@ func TestShortfallNamesEveryWay(t *testing.T) {
 		t.Fatalf("%d kinds, want one", len(all))
 	}
 	want := "looks after 3, 4 and 5 repeats cannot prove a regression against a variant among 1 test: 6 repeats at the last look, or 1 look would do"
-	if got := all[0].shortfall(1); got != want {
+	if got := all[0].shortfall(&tests{n: 1}); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }

@@ -29,13 +29,16 @@ func (s Shell) prepare(ctx context.Context, su *suite, o Options, j *job) (*prep
 	}
 	head, err := worktree.ReadCommit(ctx, su.root, "HEAD")
 	p.Target.Tree = head.Tree
-	if j.mode == ModeRejudge {
-		err = errors.Join(err, s.takeEarlier(ctx, su, j, p))
-	} else {
+	if j.mode != ModeRejudge {
 		s.startCheck(ctx, j, su, o, p)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w; check out the repository before this step", err)
+	}
+	if j.mode == ModeRejudge {
+		if err := s.takeEarlier(ctx, su, j, p); err != nil {
+			return nil, err
+		}
 	}
 	if p.Comparison, err = s.comparison(ctx, su, j, head); err != nil {
 		return nil, err
@@ -58,8 +61,9 @@ func (s Shell) prepare(ctx context.Context, su *suite, o Options, j *job) (*prep
 	}
 	session := s.session(o)
 	w := baseline.Want{Suite: su.file.Suite.Name, Host: session.Host, Machine: session.Machine, StartedAt: session.StartedAt}
+	p.shard = o.Shard
 	s.findBaseline(ctx, su, o, j, p, w, session.Machine)
-	return p, nil
+	return p, ctx.Err() // a walk that was stopped says nothing of what there is
 }
 
 func orNothing(commit string) string {
@@ -155,7 +159,7 @@ func (s Shell) suiteOf(ctx context.Context, su *suite, j *job, c comparison) (ju
 
 // pathInRepository is the suite file's path from the repository's root.
 func (su *suite) pathInRepository(ctx context.Context) string {
-	_, repo := worktree.Describe(ctx, su.root)
+	repo := worktree.Root(ctx, su.root)
 	if repo == "" {
 		return filepath.ToSlash(su.file.Suite.Path)
 	}
@@ -196,7 +200,7 @@ func (s Shell) findBaseline(ctx context.Context, su *suite, o Options, j *job, p
 // count where the comparison commit comes after them.
 func (s Shell) walk(ctx context.Context, j *job, p *prepared, policy baseline.Policy, w baseline.Want, machine string) (*artifact.Found, error) {
 	q := artifact.Query{RepositoryID: cmp.Or(j.event.RepositoryID, j.at.RepositoryID), Repository: j.at.Repository(), Workflow: policy.Workflow, Comparison: p.Comparison.Commit, ThisRun: p.Target.Run.ID,
-		Want: w, Machine: machine, SameMachineOnly: policy.Machine == baseline.SameMachine, Sessions: policy.Sessions, MaxAge: policy.MaxAge}
+		Want: w, Machine: machine, Shard: p.shard, SameMachineOnly: policy.Machine == baseline.SameMachine, Sessions: policy.Sessions, MaxAge: policy.MaxAge}
 	if q.Workflow == "" {
 		q.Workflow = cmp.Or(p.Workflow, j.at.Workflow)
 	}

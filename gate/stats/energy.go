@@ -1,0 +1,225 @@
+package stats
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// EnergySplit is the place at which a series differs most before and after.
+type EnergySplit struct {
+	At  int     // index of the first value behind the split
+	End int     // end of what was held against the values before, exclusive
+	Q   float64 // m*n/(m+n) times the energy distance of both parts
+}
+
+// BestEnergySplit returns the split of x with the largest Q, each part of at
+// least least values (2 or more). The part behind may end before x does: a rise
+// and fall is found by its rise. ok is false for a series shorter than two parts.
+//
+// Q = m*n/(m+n) * (2*mean|x_i - y_j| - mean|x_i - x_k| - mean|y_j - y_l|) over
+// pairs of different values, thus with the exponent alpha = 1: it sees changes of
+// location and of shape, and needs no moments above the first. O(n^2) time, O(n)
+// memory. Source: Szekely & Rizzo 2004; Matteson & James 2014, (5) to (7).
+func BestEnergySplit(x []float64, least int) (best EnergySplit, ok bool, err error) {
+	if err := checkSeries("energy split", x); err != nil {
+		return EnergySplit{}, false, err
+	}
+	if least < 2 {
+		return EnergySplit{}, false, fmt.Errorf("energy split: parts of %d, want at least 2", least)
+	}
+	if len(x) < 2*least {
+		return EnergySplit{}, false, nil
+	}
+	best = bestEnergySplit(x, least)
+	return best, true, checkResult("energy split", best.Q)
+}
+
+// checkSeries refuses a sample whose squared sums leave the range of float64.
+func checkSeries(what string, x []float64) error {
+	if err := checkSample(what, x); err != nil {
+		return err
+	}
+	span := (slices.Max(x) - slices.Min(x)) * float64(len(x))
+	return checkResult(what, span*span)
+}
+
+func bestEnergySplit(x []float64, least int) EnergySplit {
+	n := len(x)
+	before := make([]float64, n) // sum of |x_i - x_j| over i < at, for each j
+	all := make([]float64, n)    // over i < j
+	for j := range x {
+		for i := range j {
+			all[j] += math.Abs(x[i] - x[j])
+		}
+	}
+	best := EnergySplit{Q: math.Inf(-1)}
+	left := 0.0
+	for at := 1; at+least <= n; at++ {
+		left += all[at-1]
+		v := x[at-1]
+		for j := at; j < n; j++ {
+			before[j] += math.Abs(v - x[j])
+		}
+		if at < least {
+			continue
+		}
+		cross, right := 0.0, 0.0
+		for end := at + 1; end <= n; end++ {
+			cross += before[end-1]
+			right += all[end-1] - before[end-1]
+			if end-at < least {
+				continue
+			}
+			// Later ends win ties: rounding must not cut off what is alike.
+			if q := energyQ(at, end-at, left, right, cross); q > best.Q || q == best.Q && end > best.End && at == best.At {
+				best = EnergySplit{at, end, q}
+			}
+		}
+	}
+	return best
+}
+
+// energyQ is Q from the sums of distances over pairs.
+func energyQ(m, n int, left, right, cross float64) float64 {
+	fm, fn := float64(m), float64(n)
+	q := 2 * cross
+	if m > 1 {
+		q -= 2 * left * fn / (fm - 1)
+	}
+	if n > 1 {
+		q -= 2 * right * fm / (fn - 1)
+	}
+	return q / (fm + fn)
+}
+
+// permutationPlaces is how many places of a series a permutation is tried at:
+// every one up to that length, evenly spaced ones above. The places only serve
+// to tell chance from change; where the change is, all places say.
+const permutationPlaces = 32
+
+// energyTest tells whether a series is exchangeable, by the largest Q over a grid
+// of places, against that of its random orders.
+type energyTest struct {
+	sorted []float64 // values, ascending, centred
+	block  []int     // the block of the grid that each of them is in
+	ends   []int     // where each block ends in the series
+	least  int
+	// scratch
+	counts []float64
+	sums   []float64
+	pairs  []float64 // len(ends) squared: distances of values of two blocks
+	prefix []float64 // (len(ends)+1) squared
+}
+
+func newEnergyTest(x []float64, least int) *energyTest {
+	n := len(x)
+	blocks := min(n, permutationPlaces)
+	t := &energyTest{least: least, sorted: make([]float64, n), block: make([]int, n), ends: make([]int, blocks),
+		counts: make([]float64, blocks), sums: make([]float64, blocks), pairs: make([]float64, blocks*blocks), prefix: make([]float64, (blocks+1)*(blocks+1))}
+	blockOf := make([]int, n)
+	for b := range blocks {
+		t.ends[b] = (b + 1) * n / blocks
+		for i := b * n / blocks; i < t.ends[b]; i++ {
+			blockOf[i] = b
+		}
+	}
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case x[a] < x[b]:
+			return -1
+		case x[a] > x[b]:
+			return 1
+		}
+		return 0
+	})
+	centre := x[order[n/2]] // sums of what is far from 0 would lose digits
+	for i, from := range order {
+		t.sorted[i], t.block[i] = x[from]-centre, blockOf[from]
+	}
+	return t
+}
+
+// statistic is the largest Q over the grid for the present assignment of values
+// to blocks. Distances are summed in ascending order of the values, so that a
+// value is above all before it: O(n * blocks).
+func (t *energyTest) statistic() float64 {
+	blocks := len(t.ends)
+	clear(t.counts)
+	clear(t.sums)
+	clear(t.pairs)
+	for i, v := range t.sorted {
+		b := t.block[i]
+		row := t.pairs[b*blocks : (b+1)*blocks]
+		sums := t.sums[:len(row)]
+		for a, c := range t.counts[:len(row)] {
+			row[a] += c*v - sums[a]
+		}
+		t.counts[b]++
+		t.sums[b] += v
+	}
+	t.accumulate()
+	return t.largestQ()
+}
+
+// accumulate makes prefix[i][j] the sum of distances between the values of the
+// first i blocks and those of the first j, each ordered pair once.
+func (t *energyTest) accumulate() {
+	blocks := len(t.ends)
+	w := blocks + 1
+	for i := 1; i <= blocks; i++ {
+		row := 0.0
+		for j := 1; j <= blocks; j++ {
+			row += t.pairs[(i-1)*blocks+j-1] + t.pairs[(j-1)*blocks+i-1]
+			t.prefix[i*w+j] = t.prefix[(i-1)*w+j] + row
+		}
+	}
+}
+
+func (t *energyTest) largestQ() float64 {
+	w := len(t.ends) + 1
+	best := math.Inf(-1)
+	for i := 1; i < w; i++ {
+		at := t.ends[i-1]
+		if at < t.least {
+			continue
+		}
+		within := t.prefix[i*w+i]
+		for j := i + 1; j < w; j++ {
+			n := t.ends[j-1] - at
+			if n < t.least {
+				continue
+			}
+			cross := t.prefix[i*w+j] - within
+			right := t.prefix[j*w+j] - within - 2*cross
+			best = max(best, energyQ(at, n, within/2, right/2, cross))
+		}
+	}
+	return best
+}
+
+// p is the share of random orders whose statistic is at least that of x, x's own
+// order counted among them. Orders come from a generator seeded by seed: the
+// same series gives the same p. As soon as the answer cannot be at most level any
+// more it stops, and says what it has seen so far (Besag & Clifford 1991).
+func (t *energyTest) p(level float64, permutations int, seed [2]uint64) float64 {
+	observed := t.statistic()
+	slack := 1e-9 * math.Abs(observed) // sums in another order round otherwise
+	rng := rand.New(rand.NewPCG(seed[0], seed[1]))
+	reached := 1.0
+	for done := 1; done <= permutations; done++ {
+		rng.Shuffle(len(t.block), func(i, j int) { t.block[i], t.block[j] = t.block[j], t.block[i] })
+		if t.statistic() >= observed-slack {
+			reached++
+		}
+		if !Reaches(reached/float64(permutations+1), level) {
+			return reached / float64(done+1)
+		}
+	}
+	return reached / float64(permutations+1)
+}
