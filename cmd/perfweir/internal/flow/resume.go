@@ -27,6 +27,8 @@ type matrix struct {
 	keep      []string         // what an earlier step left in the folder and is needed
 	// retryFailed tries again what went wrong.
 	retryFailed bool
+	// onward decides between looks what goes on; nil: everything.
+	onward onward
 }
 
 // want is what the matrix needs a baseline to be.
