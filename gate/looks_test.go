@@ -70,6 +70,12 @@ func only(c *result.Cell, keep func(run int) bool) result.Cell {
 			}
 			out.Runs.Status[n] = s
 		}
+		if d, ok := c.Runs.Detail[i]; ok {
+			if out.Runs.Detail == nil {
+				out.Runs.Detail = map[int]result.Detail{}
+			}
+			out.Runs.Detail[n] = d
+		}
 		for k := range c.Columns {
 			col := &out.Columns[k]
 			col.V = append(col.V, c.Columns[k].V[i])
@@ -101,6 +107,7 @@ func live(t *testing.T, whole *result.Document, judge func(*result.Document) *ve
 		goOn[look+1] = map[int]bool{}
 		for _, i := range cells {
 			goOn[look+1][i] = true
+			goOn[look+1][i+len(v.Cells)] = true // its twin on the base build, where it has one
 		}
 	}
 }

@@ -283,8 +283,11 @@ func (e *evaluation) see(look int) {
 
 // upTo is a view without the numbers of later looks.
 func (v *view) upTo(look int) view {
+	later := func(i int) bool { return v.cell.Runs.LookAt(i) > look }
 	out := *v
-	out.clean = slices.DeleteFunc(slices.Clone(v.clean), func(i int) bool { return v.cell.Runs.LookAt(i) > look })
+	out.clean = slices.DeleteFunc(slices.Clone(v.clean), later)
+	out.lost = slices.DeleteFunc(slices.Clone(v.lost), later)
+	out.invalid = len(out.lost)
 	return out
 }
 

@@ -80,7 +80,10 @@ const reasonTooFewValid = "too_few_valid_runs"
 // lostToInvalid reports whether a test cannot reach its level for the runs that
 // were found invalid, and could have with all that were planned up to a look.
 func (e *evaluation) lostToInvalid(t *test, cell, look int) bool {
-	v := &e.views[cell]
+	v := e.views[cell]
+	if look > 0 {
+		v = v.upTo(look)
+	}
 	planned := v.cell.RepeatsAt(look)
 	need := e.level / float64(max(1, e.out.Policy.Family))
 	if v.invalid == 0 || stats.Reaches(t.minP, need) {
