@@ -60,61 +60,53 @@ type Event struct {
 // Measure does one run; measure.Do is the real one.
 type Measure func(context.Context, measure.Run) measure.Outcome
 
-// Collect executes the plan's order. It returns when all is done or ctx ends;
-// the run in flight is then journalled as interrupted and the session marked.
-// The error is for what makes going on pointless: the journal cannot be written.
+// Collect executes all of the plan's order, look by look. It returns when all is
+// done or ctx ends; the run in flight is then journalled as interrupted and the
+// session marked. The error is for what makes going on pointless: the journal
+// cannot be written.
 func Collect(ctx context.Context, m Matrix, log Log, do Measure, tell func(Event)) error {
-	if m.Remove == nil {
-		m.Remove = os.RemoveAll
-	}
-	c := &collector{m: m, log: log, do: do, tell: tell, past: newPast(m.Plan, m.Past, !m.Continues), sources: map[string]*tally{}}
-	c.session = c.past.sessions - 1
-	todo := c.past.remaining(m.Plan, m.RetryFailed)
-	if len(todo) == 0 && len(m.Past) > 0 {
-		return nil
-	}
-	if !m.Continues {
-		c.session++
-		if err := log.Append(journal.Record{Session: &m.Session}); err != nil {
-			return err
-		}
-	}
-	// What cannot be removed is no reason to lose a session over.
-	defer func() { _ = c.spare.drop() }()
+	c := New(m, log, do, tell)
 	interrupted := false
-	c.done = m.Plan.Order.Len() - len(todo)
-	for _, i := range todo {
-		if interrupted = ctx.Err() != nil; interrupted {
-			break
-		}
-		status, err := c.repeat(ctx, i)
-		if err != nil {
+	for look := 1; look <= max(1, len(m.Plan.Looks)) && !interrupted; look++ {
+		var err error
+		if interrupted, err = c.Look(ctx, m.Plan.All(look)); err != nil {
+			c.drop()
 			return err
 		}
-		if interrupted = status == result.Interrupted; interrupted {
-			break
-		}
 	}
-	return log.Append(journal.Record{End: &journal.End{Session: c.session, Sources: c.sourceList(), Interrupted: interrupted}})
+	return c.End(interrupted)
 }
 
-// collector is the state that lasts from run to run.
-type collector struct {
+// Collector measures one plan, selection by selection, in one session. Whoever
+// decides what goes on stands between two of its looks.
+type Collector struct {
 	m       Matrix
 	log     Log
 	do      Measure
 	tell    func(Event)
 	past    past // of earlier processes and of this one
+	begun   bool // the session is in the journal
 	session int  // index of the current session
 	done    int  // entries of the order
+	total   int  // entries of what was selected so far
 	sources map[string]*tally
 	order   []string // names of sources, as they first came
 	spare   spare
 }
 
+// New makes a collector. Nothing is written before the first look.
+func New(m Matrix, log Log, do Measure, tell func(Event)) *Collector {
+	if m.Remove == nil {
+		m.Remove = os.RemoveAll
+	}
+	c := &Collector{m: m, log: log, do: do, tell: tell, past: newPast(m.Plan, m.Past, !m.Continues), sources: map[string]*tally{}}
+	c.session = c.past.sessions - 1
+	return c
+}
+
 // repeat does one entry of the order: a run, and again while it is invalid and
 // the limit allows. Each attempt is journalled before the next one starts.
-func (c *collector) repeat(ctx context.Context, i int) (result.Status, error) {
+func (c *Collector) repeat(ctx context.Context, i int) (result.Status, error) {
 	r := c.m.Plan.Order.At(i)
 	c.done++
 	for again := 0; ; again++ {
@@ -126,7 +118,7 @@ func (c *collector) repeat(ctx context.Context, i int) (result.Status, error) {
 	}
 }
 
-func (c *collector) run(ctx context.Context, i int) (measure.Outcome, error) {
+func (c *Collector) run(ctx context.Context, i int) (measure.Outcome, error) {
 	p := c.m.Plan
 	r := p.Order.At(i)
 	cell := &p.Cells[r.Cell]
@@ -149,7 +141,7 @@ func (c *collector) run(ctx context.Context, i int) (measure.Outcome, error) {
 		return out, err
 	}
 	if c.tell != nil {
-		c.tell(Event{Done: c.done, Total: p.Order.Len(), Cell: cell, Run: r, Status: out.Status, Detail: out.Detail, Wall: wallTime(&out), At: out.StartedAt})
+		c.tell(Event{Done: c.done, Total: c.total, Cell: cell, Run: r, Status: out.Status, Detail: out.Detail, Wall: wallTime(&out), At: out.StartedAt})
 	}
 	return out, nil
 }
@@ -163,7 +155,7 @@ func folderName(i int, r plan.Run, attempt int) string {
 	return fmt.Sprintf("r%d.a%d", r.Repeat, attempt)
 }
 
-func (c *collector) timeout(cell int) (float64, string) {
+func (c *Collector) timeout(cell int) (float64, string) {
 	k := &c.m.Plan.Cells[cell]
 	latest := 0.0
 	if ref := c.m.Plan.Reference(cell); ref >= 0 {
@@ -175,7 +167,7 @@ func (c *collector) timeout(cell int) (float64, string) {
 // keep decides what happens to a run's folder: by default kept for a run that
 // went wrong and for the first good one of each cell, removed otherwise. A folder
 // in which nothing was left is removed always.
-func (c *collector) keep(cell int, folder string, out *measure.Outcome) error {
+func (c *Collector) keep(cell int, folder string, out *measure.Outcome) error {
 	if c.spare.offer(folder) {
 		return nil
 	}
@@ -223,7 +215,7 @@ func empty(folder string) bool {
 }
 
 // record journals a run, its metrics' definitions first.
-func (c *collector) record(r plan.Run, attempt int, out *measure.Outcome) error {
+func (c *Collector) record(r plan.Run, attempt int, out *measure.Outcome) error {
 	fresh := map[string]result.Metric{}
 	rec := journal.Run{Cell: r.Cell, Repeat: r.Repeat, Attempt: attempt, Look: r.Look, Block: r.Block, Slot: r.Slot, Session: c.session,
 		Start: out.StartedAt.Sub(c.m.Session.StartedAt).Seconds(), Status: out.Status, Detail: out.Detail}
@@ -279,7 +271,7 @@ type tally struct {
 	runs           int
 }
 
-func (c *collector) addSource(s result.Source) {
+func (c *Collector) addSource(s result.Source) {
 	t := c.sources[s.Name]
 	if t == nil {
 		t = &tally{source: s}
@@ -297,7 +289,7 @@ func (c *collector) addSource(s result.Source) {
 }
 
 // sourceList has the mean cost and coverage over the runs.
-func (c *collector) sourceList() []result.Source {
+func (c *Collector) sourceList() []result.Source {
 	var out []result.Source
 	for _, name := range c.order {
 		t := c.sources[name]

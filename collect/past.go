@@ -20,6 +20,7 @@ type past struct {
 	latest   []float64 // wall time of the last good run, by cell; 0: none
 	kept     []bool    // a good run's folder is kept, by cell
 	defs     map[string]result.Metric
+	looks    map[int][]int // cells of the looks that began
 }
 
 type repeat struct{ cell, number int }
@@ -35,7 +36,7 @@ type outcome struct {
 // since what they warm is cold after a reboot.
 func newPast(p *plan.Plan, records []journal.Record, fresh bool) past {
 	s := past{attempts: map[repeat]int{}, last: map[repeat]outcome{}, warmups: make([]int, len(p.Cells)),
-		latest: make([]float64, len(p.Cells)), kept: make([]bool, len(p.Cells)), defs: map[string]result.Metric{}}
+		latest: make([]float64, len(p.Cells)), kept: make([]bool, len(p.Cells)), defs: map[string]result.Metric{}, looks: map[int][]int{}}
 	for i := range records {
 		switch r := &records[i]; {
 		case r.Session != nil:
@@ -44,6 +45,8 @@ func newPast(p *plan.Plan, records []journal.Record, fresh bool) past {
 			for name, def := range r.Metrics {
 				s.defs[name] = def
 			}
+		case r.Look != nil:
+			s.looks[r.Look.Look] = r.Look.Cells
 		case r.Run != nil && r.Run.Cell >= 0 && r.Run.Cell < len(p.Cells):
 			s.add(r.Run)
 		}
@@ -75,21 +78,24 @@ func (s *past) add(r *journal.Run) {
 	}
 }
 
-// remaining are the entries of the order that are still to be done: what is
+// remaining are the entries of a selection that are still to be done: what is
 // missing, interrupted or invalid; with retryFailed what went wrong as well. A
 // warm-up is only worth doing for a cell that has a run to come.
-func (s *past) remaining(p *plan.Plan, retryFailed bool) []int {
+func (s *past) remaining(p *plan.Plan, sel plan.Selection, retryFailed bool) []int {
 	var out []int
 	open := make([]bool, len(p.Cells))
 	for i := range p.Order.Len() {
 		r := p.Order.At(i)
-		if r.Repeat > 0 && !s.done(r, retryFailed) {
+		if r.Repeat > 0 && sel.Has(r) && !s.done(r, retryFailed) {
 			open[r.Cell] = true
 		}
 	}
 	warm := make([]int, len(p.Cells))
 	for i := range p.Order.Len() {
 		r := p.Order.At(i)
+		if !sel.Has(r) {
+			continue
+		}
 		if r.Repeat > 0 {
 			if !s.done(r, retryFailed) {
 				out = append(out, i)

@@ -53,17 +53,18 @@ func (e *evaluation) completeness(i int) {
 	for _, c := range e.rulings[i].completeness {
 		f := e.finding(i, c.Budget())
 		f.N, f.Outcome = v.seen, verdict.Pass
-		if v.cell.Planned > 0 {
-			share := float64(v.seen) / float64(v.cell.Planned)
+		due := e.out.Cells[i].Expected()
+		if due > 0 {
+			share := float64(v.seen) / float64(due)
 			f.Value = &share
 		}
 		switch {
-		case v.tooFewValid():
+		case v.tooFewValid(due):
 			f.Outcome = verdict.Invalid
-		case v.seen == 0 || v.seen < v.cell.Planned:
+		case v.seen == 0 || v.seen < due:
 			f.Outcome = verdict.NoData
 		}
-		f.Message = fmt.Sprintf("%d of %d planned runs were measured", v.seen, v.cell.Planned)
+		f.Message = fmt.Sprintf("%d of %d planned runs were measured", v.seen, due)
 		if why := v.invalidText(); why != "" {
 			f.Message += "; " + why
 		}

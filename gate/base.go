@@ -32,20 +32,21 @@ func ofHead(all []result.Skipped) []result.Skipped {
 	return slices.DeleteFunc(slices.Clone(all), func(s result.Skipped) bool { return s.Build != "" })
 }
 
-// addBase makes the views of the base build's cells of a document, where it was
+// baseViews makes the views of the base build's cells of a document, where it was
 // measured in the same session.
-func (r *references) addBase(d *result.Document) {
+func baseViews(d *result.Document) map[result.ID]*view {
 	if _, measured := d.Builds[result.BuildBase]; !measured {
-		return
+		return nil
 	}
-	r.base = map[result.ID]*view{}
+	out := map[result.ID]*view{}
 	for i := range d.Cells {
 		if c := &d.Cells[i]; c.Build == result.BuildBase {
 			v, id := newView(c), c.ID()
 			id.Build = result.BuildHead
-			r.base[id] = &v
+			out[id] = &v
 		}
 	}
+	return out
 }
 
 // against is what a relative budget is held against: in place of stored sessions
@@ -57,16 +58,26 @@ func (r *references) against(b *budget.Budget) string {
 	return b.Against
 }
 
-// unfinished reports whether a planned run, of any build, was not measured.
-func (r *references) unfinished() bool {
-	short := func(v *view) bool { return v.seen < v.cell.Planned }
-	for i := range r.views {
-		if short(&r.views[i]) {
+// short reports whether a run that was due, of any build, was not measured: a cell
+// of the base build goes as far as its twin.
+func (e *evaluation) short() bool {
+	if e.cutShort {
+		return true
+	}
+	for i := range e.views {
+		row := &e.out.Cells[i]
+		if row.Seen < row.Expected() {
 			return true
 		}
-	}
-	for _, v := range r.base {
-		if short(v) {
+		twin := e.baseViews[e.views[i].cell.ID()]
+		if twin == nil {
+			continue
+		}
+		due := twin.cell.Planned
+		if !e.oneLook() {
+			due = twin.cell.RepeatsAt(max(row.Look, twin.look()))
+		}
+		if twin.seen < due {
 			return true
 		}
 	}

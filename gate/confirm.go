@@ -179,7 +179,9 @@ func (e *evaluation) tellConfirmed(commit string) {
 // judgeAgain judges the paired measurement: the doubts, and nothing else.
 func (e *evaluation) judgeAgain(given Input) *evaluation {
 	given.Current, given.Confirmation, given.Baseline = given.Confirmation, nil, nil
+	given.Accepted, given.Quarantine = nil, nil // said of the first verdict
 	again := newEvaluation(given)
+	again.summarise()
 	again.only = map[subjectOf]int{}
 	for i := range e.out.Findings {
 		if f := &e.out.Findings[i]; unsettled(e.out, f) {
@@ -201,7 +203,7 @@ func (e *evaluation) replace(f *verdict.Finding, t *test, g *verdict.Finding, ag
 	c := again.Comparisons[*g.Comparison]
 	stored := *f
 	*f = *g
-	f.Cell, f.Comparison = stored.Cell, stored.Comparison
+	f.Cell, f.Comparison, f.Look = stored.Cell, stored.Comparison, stored.Look
 	commit := again.Builds[result.BuildBase].Commit
 	if stored.Comparison == nil {
 		c.ID, c.Cell = len(e.out.Comparisons), stored.Cell

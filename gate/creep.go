@@ -18,15 +18,34 @@ const reasonCreep = "creep"
 // well (V18): one job for each of jobs, nil where there is nothing to tell. What is
 // told is beyond the budget of a gated finding against the anchor, with the
 // confidence of a test by itself, and not beyond it against recent sessions.
-func (e *evaluation) creeps(jobs []job) []*job {
-	out := make([]*job, len(jobs))
-	if e.refs.anchored != nil {
-		parallel(len(jobs), func(i int) { out[i] = e.creep(&jobs[i]) })
+//
+// With looks it is the numbers of the look that the cell stopped at.
+func (e *evaluation) creeps(r *replay) [][]standing {
+	out := make([][]standing, len(r.last))
+	if e.refs.anchored == nil {
+		return out
 	}
+	failed := map[[2]int]bool{} // job, budget: at whatever look
+	for i := range r.tests {
+		if s := &r.tests[i]; s.decision == stats.Failed {
+			failed[[2]int{s.job, s.budget}] = true
+		}
+	}
+	parallel(len(r.last), func(i int) {
+		j := e.creep(&r.last[i], func(budget int) bool { return failed[[2]int{i, budget}] })
+		if j == nil {
+			return
+		}
+		for k := range j.tests {
+			s := standing{job: i, budget: k, at: j, look: r.stopped[j.cell]}
+			s.byItself(e.level)
+			out[i] = append(out[i], s)
+		}
+	})
 	return out
 }
 
-func (e *evaluation) creep(j *job) *job {
+func (e *evaluation) creep(j *job, failed func(budget int) bool) *job {
 	if j.contrast == nil || j.against != budget.AgainstBaseline || j.advisory {
 		return nil
 	}
@@ -42,7 +61,7 @@ func (e *evaluation) creep(j *job) *job {
 	out := &job{cell: j.cell, column: j.column, against: verdict.AgainstAnchor, advisory: true, contrast: c}
 	for i, b := range j.budgets {
 		step := &j.tests[i]
-		if e.budgets[b].Level != budget.Fail || step.found(e.level) {
+		if e.budgets[b].Level != budget.Fail || failed(i) || step.found(e.level) {
 			continue
 		}
 		t := test{finding: -1, contrast: c, budget: step.budget, dir: step.dir}
@@ -57,8 +76,7 @@ func (e *evaluation) creep(j *job) *job {
 	if len(out.tests) == 0 {
 		return nil
 	}
-	out.doc = c.document(e.tables, e.level)
-	out.doc.Metric, out.doc.Phase, out.doc.Part, out.doc.Cell = j.column.Metric, j.column.Phase, j.column.Part, j.cell
+	out.describe(e.tables, e.level)
 	return out
 }
 

@@ -75,6 +75,12 @@ func (e *evaluation) setAside() {
 	}
 }
 
+// aside reports whether setAside takes a finding out.
+func (e *evaluation) aside(f *verdict.Finding) bool {
+	entry, ok := e.exception(&e.excuses.quarantine, f)
+	return ok && !entry.Expired(e.startedAt())
+}
+
 // excuseFindings gives excused findings their outcome, once all are decided.
 func (e *evaluation) excuseFindings() {
 	for _, i := range e.excuses.quarantined {

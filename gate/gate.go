@@ -100,20 +100,26 @@ type evaluation struct {
 	base      *baseSuite // nil: head's file decides alone
 	tables    *stats.Tables
 	views     []view   // one a cell of Current, same order
+	at        []view   // likewise, of the runs up to the look that is judged
 	rulings   []ruling // likewise
+	// baseViews are the base build's cells by the identity of head's; nil: it was not
+	// measured in this session.
+	baseViews map[result.ID]*view
 	refs      *references
 	// withinProcess is set when the current numbers are repeats of one process.
 	withinProcess bool
 	level         float64 // one-sided error rate of one look
 	out           *verdict.Document
 	tests         []test // one a finding of out.Findings that has a p
+	// cutShort is set when looks are missing because measuring was stopped.
+	cutShort bool
 	// loose counts the cells in which base's budget decides in place of head's.
 	loose map[looseRule]int
 	// only are the findings that a confirmation is about; nil: all.
 	only map[subjectOf]int
 	// confirmed is what became of the doubts that were measured again, in words.
 	confirmed string
-	// unfinished is set when a planned run, of any build, was not measured.
+	// unfinished is set when a run that was due, of any build, was not measured.
 	unfinished bool
 	excuses    excuses
 }
@@ -147,8 +153,8 @@ func newEvaluation(in Input) *evaluation {
 		e.rulings[i] = e.rule(&in.Current.Cells[i])
 	})
 	e.refs = newReferences(in.Current, e.views, in.Baseline)
-	e.refs.addBase(whole)
-	e.unfinished = e.refs.unfinished()
+	e.baseViews = baseViews(whole)
+	e.see(allLooks)
 	e.out.Warnings = append(e.out.Warnings, warnings(in)...)
 	return e
 }

@@ -51,7 +51,7 @@ const (
 
 // sift leaves out of each column's stored sessions what is not of the level that
 // they have now: those before an accepted cut, those before a step, and single odd
-// ones. It tells all of it in the document.
+// ones. What it left out is told once, of the look that counts: see tellHistory.
 func (e *evaluation) sift(jobs []job) {
 	if e.out.Baseline == nil {
 		return
@@ -60,9 +60,6 @@ func (e *evaluation) sift(jobs []job) {
 	for _, group := range byMetric(jobs, siftable) {
 		scale := usualDifference(jobs, group)
 		parallel(len(group), func(i int) { jobs[group[i]].sift(scale) })
-	}
-	for i := range jobs {
-		e.tellHistory(&jobs[i])
 	}
 }
 

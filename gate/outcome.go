@@ -54,8 +54,11 @@ func (e *evaluation) action(f *verdict.Finding) string {
 
 // Why measuring a cell ended.
 const (
-	stopDecided = "decided"   // every gated finding of it is decided
-	stopLooks   = "max_looks" // the last planned look was reached
+	stopDecided  = "decided"   // every gated finding of it is decided
+	stopLooks    = "max_looks" // the last planned look was reached
+	stopFutility = "futility"  // what is undecided would hardly be decided at the last look
+	stopTime     = "time_cap"  // the next look was not begun
+	stopInvalid  = "invalid"   // no valid run
 )
 
 // document computes the outcome of every cell and of the whole.
@@ -65,7 +68,7 @@ func (e *evaluation) document() {
 	d.Outcome = verdict.Pass
 	for i := range d.Cells {
 		d.Cells[i].Outcome = verdict.Pass
-		if d.Cells[i].Seen > 0 {
+		if d.Cells[i].Seen > 0 && e.oneLook() {
 			d.Cells[i].Stop = stopDecided
 		}
 		d.Counts.PlannedRuns += d.Cells[i].Planned
@@ -97,7 +100,7 @@ func (e *evaluation) count(f *verdict.Finding) {
 	if !f.Gated {
 		return
 	}
-	if f.Outcome == verdict.Inconclusive && row.Stop == stopDecided {
+	if f.Outcome == verdict.Inconclusive && row.Stop == stopDecided && e.oneLook() {
 		row.Stop = stopLooks
 	}
 	if f.Grade == verdict.Unproven {
@@ -132,6 +135,7 @@ func (e *evaluation) count(f *verdict.Finding) {
 func (e *evaluation) wholeOutcome() {
 	d := e.out
 	// A session that was resumed to its end is no interruption any more.
+	e.unfinished = e.short()
 	stopped := slices.ContainsFunc(d.Sessions, func(s result.Session) bool { return s.Interrupted })
 	if stopped && e.unfinished || interrupted(e.in.Confirmation) {
 		d.Outcome, d.ExitCode = verdict.Interrupted, ExitInterrupted

@@ -19,8 +19,8 @@ type references struct {
 	stored   [][]storedCell // by current cell; newest session first
 	anchored [][]storedCell // likewise, of the anchor; nil without one
 	variants map[BenchmarkVariant]bool
-	// base are the base build's cells by the identity of head's; nil: it was not
-	// measured in this session.
+	// base are the base build's cells by the identity of head's, as far as views
+	// go; nil: it was not measured in this session.
 	base map[result.ID]*view
 	// mixed says how the machines of the current sessions differ: no stored
 	// session can be of both. "" where they do not.

@@ -30,26 +30,33 @@ type job struct {
 	outcome   verdict.Outcome
 	reason    string
 	doc       verdict.Comparison
+	recorded  bool // doc is in the verdict
 	tests     []test
 }
 
-// relative judges every relative budget. Each stage runs side by side over
-// jobs that own their slots, so the order of the result never depends on timing.
+// relative judges every relative budget, look by look. Each stage runs side by
+// side over jobs that own their slots, so the order of the result never depends
+// on timing.
 func (e *evaluation) relative() {
-	jobs := e.jobs()
-	parallel(len(jobs), func(i int) { e.collect(&jobs[i]) })
-	e.sift(jobs)
-	parallel(len(jobs), func(i int) { e.prepare(&jobs[i]) })
-	e.poolSpreads(jobs)
-	parallel(len(jobs), func(i int) { jobs[i].run(e.tables, e.level) })
-	creeps := e.creeps(jobs)
-	e.out.Comparisons = slices.Grow(e.out.Comparisons, len(jobs))
-	e.out.Findings = slices.Grow(e.out.Findings, len(jobs))
-	e.tests = slices.Grow(e.tests, len(jobs))
-	for i := range jobs {
-		e.record(&jobs[i])
-		if creeps[i] != nil {
-			e.record(creeps[i])
+	r := newReplay(e, e.jobs())
+	r.run()
+	r.rows()
+	for i := range r.last {
+		e.tellHistory(&r.last[i])
+	}
+	creeps := e.creeps(r)
+	told := r.told()
+	parallel(len(told), func(i int) { told[i].describe(e.tables, e.level) })
+	e.out.Comparisons = slices.Grow(e.out.Comparisons, len(told))
+	e.out.Findings = slices.Grow(e.out.Findings, len(r.tests))
+	e.tests = slices.Grow(e.tests, len(r.tests))
+	next := 0
+	for i := range r.jobs {
+		for ; next < len(r.tests) && r.tests[next].job == i; next++ {
+			e.record(&r.tests[next])
+		}
+		for k := range creeps[i] {
+			e.record(&creeps[i][k])
 		}
 	}
 }
@@ -113,7 +120,7 @@ func (e *evaluation) ownReference(c budget.Choice, i int) bool {
 // collect finds both sides of a job. What was not measured now is said first:
 // without a reference it is no better.
 func (e *evaluation) collect(j *job) {
-	v := &e.views[j.cell]
+	v := &e.at[j.cell]
 	def := e.in.Current.Metrics[j.column.Metric]
 	cur := v.points(j.column)
 	switch {
@@ -187,41 +194,51 @@ func (v *view) noData(c *result.Column) (verdict.Outcome, string) {
 	return verdict.NoData, "nothing was measured"
 }
 
-func (j *job) run(t *stats.Tables, level float64) {
-	if j.contrast == nil {
-		return
-	}
-	j.doc = j.contrast.document(t, level)
-	j.doc.Metric, j.doc.Phase, j.doc.Part, j.doc.Cell = j.column.Metric, j.column.Phase, j.column.Part, j.cell
+// test computes the tests of all budgets.
+func (j *job) test(t *stats.Tables) {
 	for i := range j.tests {
 		j.tests[i].run(t)
 	}
 }
 
-// record appends the job's comparison and findings to the verdict.
-func (e *evaluation) record(j *job) {
-	var comparison *int
-	if j.contrast != nil {
+// describe computes the comparison's numbers.
+func (j *job) describe(t *stats.Tables, level float64) {
+	if j.contrast == nil {
+		return
+	}
+	j.doc = j.contrast.document(t, level)
+	j.doc.Metric, j.doc.Phase, j.doc.Part, j.doc.Cell = j.column.Metric, j.column.Phase, j.column.Part, j.cell
+}
+
+// record appends a finding to the verdict, and before the first of its job the
+// comparison that it rests on: one for each look at which one of them stopped.
+func (e *evaluation) record(s *standing) {
+	j := s.at
+	b := j.budgets[s.budget]
+	f := verdict.Finding{
+		Cell: j.cell, Budget: b, Metric: j.column.Metric, Phase: j.column.Phase, Part: j.column.Part,
+		Gated: e.budgets[b].Level == budget.Fail && !j.advisory,
+	}
+	if !e.oneLook() {
+		f.Look = s.look
+	}
+	if j.contrast == nil {
+		f.Outcome = j.outcome
+		f.Message = e.missingMessage(&f, j.reason)
+		e.out.Findings = append(e.out.Findings, f)
+		return
+	}
+	if !j.recorded {
+		j.recorded = true
 		j.doc.ID = len(e.out.Comparisons)
 		e.out.Comparisons = append(e.out.Comparisons, j.doc)
-		id := j.doc.ID
-		comparison = &id
 	}
-	for i, b := range j.budgets {
-		f := verdict.Finding{
-			Cell: j.cell, Comparison: comparison, Budget: b, Metric: j.column.Metric, Phase: j.column.Phase, Part: j.column.Part,
-			Gated: e.budgets[b].Level == budget.Fail && !j.advisory,
-		}
-		if j.contrast == nil {
-			f.Outcome = j.outcome
-			f.Message = e.missingMessage(&f, j.reason)
-		} else {
-			t := j.tests[i]
-			t.finding = len(e.out.Findings)
-			e.tests = append(e.tests, t)
-		}
-		e.out.Findings = append(e.out.Findings, f)
-	}
+	id := j.doc.ID
+	f.Comparison = &id
+	t := *s.test()
+	t.finding, t.decision, t.adjusted = len(e.out.Findings), s.decision, s.adjusted
+	e.tests = append(e.tests, t)
+	e.out.Findings = append(e.out.Findings, f)
 }
 
 // parallel calls f for 0..n-1 on as many goroutines as there are processors;

@@ -19,34 +19,13 @@ const (
 // 50 % in either direction.
 const largeChange = 0.5
 
-// settle corrects the family's p values and decides every test. Only gated
-// findings share the error; a finding of another level is judged by itself.
+// settle makes findings of all tests.
 func (e *evaluation) settle() {
-	var family []int
-	var p []float64
-	for i := range e.tests {
-		if t := &e.tests[i]; t.hasP && e.out.Findings[t.finding].Gated {
-			family = append(family, i)
-			p = append(p, t.pFail)
-		}
-	}
-	e.out.Policy.Family = len(family)
-	adjusted, err := stats.Holm(p)
-	if err != nil {
-		panic("gate: a p value that is no number passed the tests: " + err.Error())
-	}
-	byTest := make([]float64, len(e.tests))
-	for i := range e.tests {
-		byTest[i] = e.tests[i].pFail
-	}
-	for k, i := range family {
-		byTest[i] = adjusted[k]
-	}
-	parallel(len(e.tests), func(i int) { e.decide(&e.tests[i], byTest[i]) })
+	parallel(len(e.tests), func(i int) { e.decide(&e.tests[i]) })
 }
 
 // decide fills one finding from its test.
-func (e *evaluation) decide(t *test, adjusted float64) {
+func (e *evaluation) decide(t *test) {
 	f := &e.out.Findings[t.finding]
 	cmp := &e.out.Comparisons[*f.Comparison]
 	f.Allowance = t.extra
@@ -63,7 +42,7 @@ func (e *evaluation) decide(t *test, adjusted float64) {
 	case !t.hasP:
 		f.Outcome = verdict.NoData
 	default:
-		e.decideByP(t, f, cmp, adjusted)
+		e.decideByP(t, f, cmp)
 	}
 	e.lookTwice(t, f, cmp)
 	if f.Outcome == verdict.Inconclusive {
@@ -79,18 +58,18 @@ func (e *evaluation) decide(t *test, adjusted float64) {
 	f.Message = e.relativeMessage(t, f, cmp)
 }
 
-func (e *evaluation) decideByP(t *test, f *verdict.Finding, cmp *verdict.Comparison, adjusted float64) {
-	p := t.pFail
+func (e *evaluation) decideByP(t *test, f *verdict.Finding, cmp *verdict.Comparison) {
+	p, adjusted := t.pFail, t.adjusted
 	f.P, f.PAdjusted, f.Level = &p, &adjusted, e.level
 	if b := towards(t.dir, cmp.RatioInterval); b != nil {
 		f.Bound = b
 	}
 	switch {
-	case stats.Reaches(adjusted, e.level):
+	case t.decision == stats.Failed:
 		f.Outcome = verdict.Fail
-	case stats.Reaches(t.pPass, e.level):
+	case t.decision == stats.Passed:
 		f.Outcome = verdict.Pass
-	case e.lostToInvalid(t, cmp.Cell):
+	case e.lostToInvalid(t, cmp.Cell, f.Look):
 		f.Outcome = verdict.Invalid
 		f.Reasons = append(f.Reasons, reasonTooFewValid)
 	default:

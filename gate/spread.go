@@ -13,6 +13,8 @@ import (
 type spread struct {
 	sd float64
 	df int
+	// stored is that of sessions with as many repeats as the stored ones have.
+	stored stats.SessionSpread
 }
 
 // storedSessions is what design sessions knows of one cell's stored sessions.
@@ -68,10 +70,24 @@ func pool(members []*contrast) {
 	for i, c := range members {
 		s := stats.SessionSpread{SD: c.resolution(), DF: 1} // no cell has two sessions: next to nothing is known
 		if err == nil {
-			s = spreads[i].Widened(c.stored.within, len(c.y)/c.currentSessions, c.stored.repeats, c.sessions, c.currentSessions)
+			s = spreads[i]
 		}
-		c.spread = &spread{s.SD, s.DF}
+		c.spread = &spread{s.SD, s.DF, s}
+		if err == nil {
+			c.spread.sd = c.spreadAt(len(c.y))
+		}
 	}
+}
+
+// spreadAt is the spread when the new session has so many repeats.
+func (c *contrast) spreadAt(repeats int) float64 {
+	return c.spread.stored.Widened(c.stored.within, repeats/c.currentSessions, c.stored.repeats, c.sessions, c.currentSessions).SD
+}
+
+// between is the standard error of a new session of so many repeats against the
+// stored ones, which repeats beyond theirs do not lower.
+func (c *contrast) between(repeats int) float64 {
+	return c.spreadAt(repeats) * math.Sqrt(1/float64(c.sessions)+1/float64(c.currentSessions))
 }
 
 // resolution is the least spread that sessions are taken to have: sessions that

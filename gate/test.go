@@ -25,8 +25,11 @@ type test struct {
 	// "not better than the budget".
 	pFail, pPass float64
 	hasP         bool
-	beyond       bool // the estimate is beyond the budget (without the allowance)
-	beyondExtra  bool // and beyond budget and allowance together
+	// decision is what the looks came to, adjusted pFail as they corrected it.
+	decision    stats.Decision
+	adjusted    float64
+	beyond      bool // the estimate is beyond the budget (without the allowance)
+	beyondExtra bool // and beyond budget and allowance together
 	// minP is the least pFail that the counts can give.
 	minP float64
 	// fromZero is set when some runs are worse than a reference of zero: then the

@@ -38,11 +38,26 @@ func (e *evaluation) doubtUniform() {
 		if members[k] == nil {
 			order = append(order, k)
 		}
-		members[k] = append(members[k], i)
+		members[k] = e.addCell(members[k], i)
 	}
 	for _, k := range order {
 		e.doubtMetric(members[k])
 	}
+}
+
+// addCell appends a comparison of a metric. Where tests of a cell stopped at more
+// than one look, the comparison with most runs counts.
+func (e *evaluation) addCell(members []int, i int) []int {
+	if n := len(members); n > 0 {
+		last, c := &e.out.Comparisons[members[n-1]], &e.out.Comparisons[i]
+		if last.Cell == c.Cell {
+			if c.N[0] > last.N[0] {
+				members[n-1] = i
+			}
+			return members
+		}
+	}
+	return append(members, i)
 }
 
 // doubtMetric looks at one metric's comparisons, one a cell.

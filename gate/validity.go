@@ -59,10 +59,10 @@ func reasonsOfRun(warnings []string) []string {
 	return []string{"no reason was recorded"}
 }
 
-// tooFewValid reports whether less than half of what was planned for a cell is
-// valid: what is left then is chosen by whatever disturbed the rest.
-func (v *view) tooFewValid() bool {
-	return v.invalid > 0 && (len(v.clean) == 0 || 2*(v.seen-v.invalid) < max(v.cell.Planned, v.seen))
+// tooFewValid reports whether less than half of the repeats that were due of a cell
+// is valid: what is left then is chosen by whatever disturbed the rest.
+func (v *view) tooFewValid(due int) bool {
+	return v.invalid > 0 && (len(v.clean) == 0 || 2*(v.seen-v.invalid) < max(due, v.seen))
 }
 
 // invalidText says how many runs of a cell are invalid, and why; "" where none is.
@@ -73,24 +73,28 @@ func (v *view) invalidText() string {
 	return fmt.Sprintf("%d of %d runs invalid: %s", v.invalid, v.seen, strings.Join(invalidReasons(v.cell), "; "))
 }
 
-// reasonTooFewValid: a test could have decided with the runs that were planned, and
-// cannot with the valid ones.
+// reasonTooFewValid: a test could have decided with the runs that were planned up to
+// its look, and cannot with the valid ones.
 const reasonTooFewValid = "too_few_valid_runs"
 
 // lostToInvalid reports whether a test cannot reach its level for the runs that
-// were found invalid, and could have with all that were planned.
-func (e *evaluation) lostToInvalid(t *test, cell int) bool {
-	v := &e.views[cell]
+// were found invalid, and could have with all that were planned up to a look.
+func (e *evaluation) lostToInvalid(t *test, cell, look int) bool {
+	v := e.views[cell]
+	if look > 0 {
+		v = v.upTo(look)
+	}
+	planned := v.cell.RepeatsAt(look)
 	need := e.level / float64(max(1, e.out.Policy.Family))
 	if v.invalid == 0 || stats.Reaches(t.minP, need) {
 		return false
 	}
 	switch t.contrast.design {
 	case verdict.Paired:
-		return stats.SmallestNPaired(need) <= v.cell.Planned
+		return stats.SmallestNPaired(need) <= planned
 	case verdict.Unpaired:
 		n := stats.SmallestNUnpaired(need)
-		return n <= v.cell.Planned && n <= len(t.contrast.x)
+		return n <= planned && n <= len(t.contrast.x)
 	}
 	return false
 }

@@ -20,8 +20,9 @@ type view struct {
 	// first are positions of first attempts, interrupted ones left out.
 	first []int
 	seen  int // repeats whose last attempt was not interrupted
-	// invalid counts repeats whose last attempt is invalid.
+	// invalid counts repeats whose last attempt is invalid, lost are where those are.
 	invalid int
+	lost    []int
 }
 
 func newView(c *result.Cell) view {
@@ -52,7 +53,7 @@ func (v *view) addLast(i int) {
 	}
 	v.seen++
 	if !v.cell.Runs.ValidAt(i) {
-		v.invalid++
+		v.invalid, v.lost = v.invalid+1, append(v.lost, i)
 	} else if s.OK() {
 		v.clean = append(v.clean, i)
 	}

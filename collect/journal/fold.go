@@ -70,6 +70,10 @@ type folder struct {
 	doc   *result.Document
 	runs  [][]*Run // by cell
 	ended []bool   // by session
+	// reached is the last look that began; due are the repeats that were to be done
+	// by cell, in those that began. Without a record of looks all of them are.
+	reached int
+	due     []int
 }
 
 func (f *folder) add(rec *Record) error {
@@ -79,6 +83,8 @@ func (f *folder) add(rec *Record) error {
 		f.ended = append(f.ended, false)
 	case rec.Metrics != nil:
 		return f.define(rec.Metrics)
+	case rec.Look != nil:
+		return f.begin(rec.Look)
 	case rec.Run != nil:
 		if rec.Run.Cell < 0 || rec.Run.Cell >= len(f.runs) {
 			return fmt.Errorf("run of cell %d: the plan has %d cells", rec.Run.Cell, len(f.runs))
@@ -94,6 +100,29 @@ func (f *folder) add(rec *Record) error {
 		s := &f.doc.Sessions[rec.End.Session]
 		s.Sources, s.Interrupted = rec.End.Sources, rec.End.Interrupted
 		f.ended[rec.End.Session] = true
+	}
+	return nil
+}
+
+// begin notes that a look began for some of the cells.
+func (f *folder) begin(l *Look) error {
+	if l.Look > len(f.plan.Looks) {
+		return fmt.Errorf("look %d: the plan has %d", l.Look, len(f.plan.Looks))
+	}
+	if f.due == nil {
+		f.due = make([]int, len(f.plan.Cells))
+	}
+	f.reached = max(f.reached, l.Look)
+	for _, i := range l.Cells {
+		if i >= len(f.plan.Cells) {
+			return fmt.Errorf("look %d of cell %d: the plan has %d cells", l.Look, i, len(f.plan.Cells))
+		}
+		c := &f.plan.Cells[i]
+		due := c.Repeats
+		if l.Look < c.LastLook() {
+			due = c.Looks[l.Look-1]
+		}
+		f.due[i] = max(f.due[i], due)
 	}
 	return nil
 }
@@ -120,6 +149,9 @@ func (f *folder) finish() error {
 		if !ended && i < len(f.ended)-1 {
 			f.doc.Sessions[i].Interrupted = true
 		}
+	}
+	if f.reached < len(f.plan.Looks) {
+		f.doc.Plan.Reached = f.reached
 	}
 	if f.complete() {
 		// A session that was stopped and whose plan was done later is no
@@ -151,7 +183,7 @@ func (f *folder) finish() error {
 	return nil
 }
 
-// complete reports whether every planned repeat was run to its end.
+// complete reports whether every repeat that was to be done was run to its end.
 func (f *folder) complete() bool {
 	for i := range f.plan.Cells {
 		ended := map[int]bool{}
@@ -160,17 +192,23 @@ func (f *folder) complete() bool {
 				ended[r.Repeat] = true
 			}
 		}
-		if len(ended) < f.plan.Cells[i].Repeats {
+		due := f.plan.Cells[i].Repeats
+		if f.due != nil {
+			due = f.due[i]
+		}
+		if len(ended) < due {
 			return false
 		}
 	}
-	return true
+	// Stopped between two looks there is no run that is missing.
+	last := len(f.doc.Sessions) - 1
+	return f.reached == 0 || f.reached == len(f.plan.Looks) || last < 0 || !f.doc.Sessions[last].Interrupted
 }
 
 func cellOf(c *plan.Cell) result.Cell {
 	return result.Cell{
 		Name: c.Name, Benchmark: c.Benchmark, Variant: c.Variant, Input: c.Input, Build: c.Build, Was: c.Was,
-		Digest: c.Digest, Argv: c.Argv, Labels: c.Labels, Note: c.Note, Source: c.Source, Planned: c.Repeats,
+		Digest: c.Digest, Argv: c.Argv, Labels: c.Labels, Note: c.Note, Source: c.Source, Planned: c.Repeats, Looks: c.Looks,
 	}
 }
 

@@ -28,6 +28,7 @@ func sample() []Record {
 			ID: "01KB", Machine: "perf-1", StartedAt: time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC), Origin: "run",
 			Replicates: result.ReplicatesProcess, Host: result.Host{Strict: map[string]string{"cpu_model": "EPYC 7763"}},
 		}},
+		{Look: &Look{Look: 1, Cells: []int{0, 1}}},
 		{Metrics: map[string]result.Metric{"frames": {Unit: "1", Better: result.Higher, Class: result.Noisy}}},
 		{Run: &Run{
 			Cell: 0, Repeat: 1, Attempt: 1, Look: 1, Slot: 1, Start: 0.25, Status: result.Success,

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/perfweir/perfweir/collect/result"
 )
@@ -26,6 +27,7 @@ type Record struct {
 	Open    *Opened                  `json:"open,omitempty"`    // the first record, and no other
 	Session *result.Session          `json:"session,omitempty"` // one starts; sessions count from 0 in the order of these records
 	Metrics map[string]result.Metric `json:"metrics,omitempty"` // definitions, before the first run that uses them
+	Look    *Look                    `json:"look,omitempty"`    // one begins; of plans with more than one
 	Run     *Run                     `json:"run,omitempty"`
 	End     *End                     `json:"end,omitempty"` // a session ended by itself
 }
@@ -34,6 +36,13 @@ type Record struct {
 type Opened struct {
 	Schema string `json:"schema"`
 	Plan   string `json:"plan"` // plan.Plan.Digest
+}
+
+// Look says that a look begins, and which cells go on to it: a resume does what
+// was begun, whatever it would choose today.
+type Look struct {
+	Look  int   `json:"look"`  // 1-based
+	Cells []int `json:"cells"` // indices into the plan's cells, ascending
 }
 
 // Run is one run that ended.
@@ -151,7 +160,7 @@ func fromWire(w *wireValue) Value {
 // Read refuses.
 func check(rec *Record) error {
 	kinds := 0
-	for _, set := range [...]bool{rec.Open != nil, rec.Session != nil, len(rec.Metrics) > 0, rec.Run != nil, rec.End != nil} {
+	for _, set := range [...]bool{rec.Open != nil, rec.Session != nil, len(rec.Metrics) > 0, rec.Look != nil, rec.Run != nil, rec.End != nil} {
 		if set {
 			kinds++
 		}
@@ -163,6 +172,10 @@ func check(rec *Record) error {
 		return result.CheckSchema(rec.Open.Schema, Schema)
 	case rec.End != nil && rec.End.Session < 0:
 		return fmt.Errorf("end of session %d", rec.End.Session)
+	case rec.Look != nil:
+		if !slices.IsSorted(rec.Look.Cells) || rec.Look.Look < 1 || len(rec.Look.Cells) > 0 && rec.Look.Cells[0] < 0 {
+			return fmt.Errorf("look %d of cells %v", rec.Look.Look, rec.Look.Cells)
+		}
 	case rec.Run != nil:
 		if err := checkRun(rec.Run); err != nil {
 			return fmt.Errorf("run of cell %d, repeat %d: %w", rec.Run.Cell, rec.Run.Repeat, err)

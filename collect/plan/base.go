@@ -95,7 +95,7 @@ func Confirmation(first *Plan, root string, b *Base, blocks map[result.ID]int, s
 	for i := range first.Cells {
 		c := first.Cells[i]
 		if n := blocks[c.ID()]; n > 0 && c.Build == result.BuildHead {
-			c.Repeats = n
+			c.Repeats, c.Looks = n, nil // whose doubt it is is decided once
 			p.Cells = append(p.Cells, c)
 		}
 	}

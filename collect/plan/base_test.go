@@ -187,3 +187,56 @@ func TestConfirmationPlan(t *testing.T) {
 		t.Error("a plan of nothing was made")
 	}
 }
+
+// A cell and its twin share their blocks, so they share their looks; a doubt is
+// measured again at one.
+func TestBaseCellsOfLooks(t *testing.T) {
+	s := pairedSuite()
+	s.Benchmarks[0].Looks, s.Benchmarks[0].AutoLooks = []int{2, 4, 8}, false
+	s.Benchmarks[1].AutoLooks = true
+	f := pairedFacts()
+	f.Looks = func(cells []Cell) [][]int {
+		if len(cells) != 3 {
+			t.Errorf("looks were asked of %d cells, want head's 3", len(cells))
+		}
+		return [][]int{nil, nil, {3, 9}}
+	}
+	p, err := Make(s, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string][]int{"tool/a/x": {2, 4, 8}, "tool/a/x@base": {2, 4, 8}, "fresh": {3, 9}} {
+		if got := cellNamed(t, p, name).Looks; !slices.Equal(got, want) {
+			t.Errorf("%s: looks %v, want %v", name, got, want)
+		}
+	}
+	if !slices.Equal(p.Looks, []int{2, 4, 8}) {
+		t.Errorf("the plan has looks %v", p.Looks)
+	}
+	looks := map[int]map[int]map[string]int{} // look, block: cells
+	for i := range p.Order.Len() {
+		r := p.Order.At(i)
+		if looks[r.Look] == nil {
+			looks[r.Look] = map[int]map[string]int{}
+		}
+		if looks[r.Look][r.Block] == nil {
+			looks[r.Look][r.Block] = map[string]int{}
+		}
+		looks[r.Look][r.Block][p.Cells[r.Cell].Name]++
+	}
+	if b := looks[2][3]; b["tool/a/x"] != 1 || b["tool/a/x@base"] != 1 {
+		t.Errorf("block 3 at look 2 has %v, want a cell and its twin", b)
+	}
+	again, err := Confirmation(p, "/repo/suite", f.Base, map[result.ID]int{cellNamed(t, p, "tool/a/x").ID(): 10}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range again.Cells {
+		if c := &again.Cells[i]; c.Looks != nil || c.Repeats != 10 {
+			t.Errorf("again: %s has looks %v and %d repeats, want one look of 10", c.Name, c.Looks, c.Repeats)
+		}
+	}
+	if !slices.Equal(again.Looks, []int{10}) {
+		t.Errorf("again: looks %v", again.Looks)
+	}
+}

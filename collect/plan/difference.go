@@ -89,6 +89,8 @@ func cellDifferences(was, is []Cell) []string {
 			add("cell %s is new", c.Name)
 		case old.Digest != c.Digest:
 			add("the definition of cell %s changed", c.Name)
+		case known && !slices.Equal(old.Looks, c.Looks):
+			add("cell %s had looks after %v, and has them after %v repeats", c.Name, looksOf(old), looksOf(c))
 		case known && (old.Repeats != c.Repeats || old.Warmups != c.Warmups):
 			add("cell %s had %d repeats and %d warm-ups, and has %d and %d", c.Name, old.Repeats, old.Warmups, c.Repeats, c.Warmups)
 		case old.Repeats != c.Repeats:
@@ -103,6 +105,13 @@ func cellDifferences(was, is []Cell) []string {
 		}
 	}
 	return out
+}
+
+func looksOf(c *Cell) []int {
+	if len(c.Looks) == 0 {
+		return []int{c.Repeats}
+	}
+	return c.Looks
 }
 
 func buildDifferences(was, is result.Build) []string {

@@ -47,11 +47,12 @@ func (p *Plan) digest() string {
 		Name, Digest     string
 		Repeats, Warmups int
 		Timeout          Timeout
+		Looks            []int `json:",omitempty"`
 	}
 	cells := make([]cell, len(p.Cells))
 	for i := range p.Cells {
 		c := &p.Cells[i]
-		cells[i] = cell{c.Name, c.Digest, c.Repeats, c.Warmups, c.Exec.Timeout}
+		cells[i] = cell{c.Name, c.Digest, c.Repeats, c.Warmups, c.Exec.Timeout, c.Looks}
 	}
 	return digestOf(struct {
 		Suite    string

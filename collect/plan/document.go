@@ -52,8 +52,11 @@ type Cell struct {
 	Note      string            `json:"note,omitempty"`
 	Source    string            `json:"source,omitempty"`
 	Repeats   int               `json:"repeats"`
-	Warmups   int               `json:"warmups"`
-	Exec      Exec              `json:"exec"`
+	// Looks are the cumulative repeats at each planned look, rising, the last one
+	// Repeats; absent: one look after all of them.
+	Looks   []int `json:"looks,omitempty"`
+	Warmups int   `json:"warmups"`
+	Exec    Exec  `json:"exec"`
 }
 
 // ID returns the cell's identity.

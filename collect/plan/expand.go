@@ -27,6 +27,10 @@ type Facts struct {
 	Selected string // glob of --cells
 	Repeats  int    // of --repeats; 0: as the suite says
 	Base     *Base  // the base build, measured beside head's; nil: there is none
+	// Looks chooses the looks of cells whose suite says auto, each at its place; nil
+	// for one that needs none. It is given all cells of the plan, which share an
+	// error rate; nil: such a cell keeps its plain repeats.
+	Looks func(cells []Cell) [][]int
 	// Shard is the part to measure of the plan that all the rest gives; zero: all.
 	Shard Shard
 }
@@ -59,7 +63,9 @@ func Make(s *Suite, f Facts) (*Plan, error) {
 	case s.Limits.Cells > 0 && len(p.Cells) > s.Limits.Cells:
 		return nil, fmt.Errorf("the plan has %d cells, more than limits.cells allows (%d): narrow the inputs or raise the limit", len(p.Cells), s.Limits.Cells)
 	}
-	p.Looks = []int{maxRepeats(p.Cells)}
+	if err := p.chooseLooks(s, f); err != nil {
+		return nil, err
+	}
 	if err := errors.Join(p.addBase(f.Root, f.Base)...); err != nil {
 		return nil, err
 	}
@@ -132,11 +138,13 @@ func newCell(b *Benchmark, v *Variant, in InputFile, exec Exec, name string, f F
 	if v.Source != "" {
 		c.Source = v.Source
 	}
+	c.setLooks(b.Looks)
 	if v.Repeats != nil {
-		c.Repeats = *v.Repeats
+		c.Repeats, c.Looks = *v.Repeats, nil
 	}
+	c.setLooks(orElse(v.Looks, c.Looks))
 	if f.Repeats > 0 {
-		c.Repeats = f.Repeats
+		c.Repeats, c.Looks = f.Repeats, nil
 	}
 	c.Key = KeyFor(result.ID{Benchmark: b.Name, Variant: v.Name, Input: in.Name, Build: c.Build}, name)
 	c.Digest = cellDigest(&exec, in.Digest, f.Stdin[exec.Stdin], f.Root)
@@ -150,6 +158,13 @@ func newCell(b *Benchmark, v *Variant, in InputFile, exec Exec, name string, f F
 		}
 	}
 	return c
+}
+
+func orElse(looks, otherwise []int) []int {
+	if len(looks) > 0 {
+		return looks
+	}
+	return otherwise
 }
 
 // chooseInputs applies shuffle and limit. The shuffle is seeded by the

@@ -37,18 +37,34 @@ func order(cells []Cell, seed uint64) Order {
 			}
 		}
 	}
-	for block := 1; block <= maxRepeats(cells); block++ {
-		for _, g := range shuffled(groups, r) {
-			slot := 0
-			for _, c := range g.next(r) {
-				if cells[c].Repeats >= block {
-					o.add(Run{Cell: c, Repeat: block, Look: 1, Block: block, Slot: slot})
-					slot++
-				}
-			}
+	for look := 1; look <= cells[longest(cells, nil)].LastLook(); look++ {
+		for block := 1; block <= maxRepeats(cells); block++ {
+			o.addBlock(cells, groups, look, block, r)
 		}
 	}
 	return o
+}
+
+// addBlock adds one block of every group that has it at a look. Looks come one
+// after the other, so that what is decided at one need not be run for the next.
+func (o *Order) addBlock(cells []Cell, groups []*group, look, block int, r *rand.Rand) {
+	ofLook := func(c int) bool { return cells[c].LookOf(block) == look }
+	if look > 1 && !slices.ContainsFunc(groups, func(g *group) bool { return slices.ContainsFunc(g.cells, ofLook) }) {
+		return
+	}
+	for _, g := range shuffled(groups, r) {
+		// A group that has the block at another look keeps its square for then.
+		if !slices.ContainsFunc(g.cells, ofLook) {
+			continue
+		}
+		slot := 0
+		for _, c := range g.next(r) {
+			if cells[c].Repeats >= block && ofLook(c) {
+				o.add(Run{Cell: c, Repeat: block, Look: look, Block: block, Slot: slot})
+				slot++
+			}
+		}
+	}
 }
 
 func maxWarmups(cells []Cell) int {

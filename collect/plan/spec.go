@@ -33,6 +33,9 @@ type Limits struct {
 	Cells  int   `json:"cells,omitempty"`  // cells in a plan
 	// Retries is how often a run that was found invalid is tried again.
 	Retries int `json:"retries,omitempty"`
+	// Time is how long measuring may take, s; 0: as long as it takes. A look that
+	// would not fit is not begun.
+	Time float64 `json:"time,omitempty"`
 }
 
 // Benchmark is a command to measure and how to read it.
@@ -46,6 +49,8 @@ type Benchmark struct {
 	Inputs      *Inputs // nil: no input axis
 	Variants    []Variant
 	Repeats     int
+	Looks       []int // cumulative repeats of planned looks, in place of Repeats; nil: one look
+	AutoLooks   bool  // looks are chosen from what is to be decided: see Facts.Looks
 	Warmups     int
 }
 
@@ -63,7 +68,9 @@ type Variant struct {
 	Window      *float64
 	Timeout     *Timeout
 	Requires    []string
-	Repeats     *int
+	Repeats     *int // in place of the benchmark's repeats and looks
+	Looks       []int
+	AutoLooks   bool
 	Source      string
 }
 

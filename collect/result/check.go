@@ -12,6 +12,9 @@ import (
 // maxNumbered bounds block and slot, which nothing is allocated by.
 const maxNumbered = math.MaxInt32
 
+// MaxLooks bounds the looks of a plan: a document is judged once for each.
+const MaxLooks = 5
+
 // checkHeader holds a header against the rules of the document. Reader and
 // Writer use it alike.
 func checkHeader(h *Header) error {
@@ -25,6 +28,12 @@ func checkHeader(h *Header) error {
 			return fmt.Errorf("session %d: id %q is empty or there twice", i, shorten(s.ID))
 		}
 		seen[s.ID] = true
+	}
+	if n := len(h.Plan.Looks); n > MaxLooks {
+		return fmt.Errorf("%d looks, at most %d", n, MaxLooks)
+	}
+	if h.Plan.Reached < 0 || h.Plan.Reached > len(h.Plan.Looks) {
+		return fmt.Errorf("look %d of %d was reached", h.Plan.Reached, len(h.Plan.Looks))
 	}
 	if len(h.Dealt) > MaxCells {
 		return fmt.Errorf("%d dealt cells, at most %d", len(h.Dealt), MaxCells)
@@ -75,6 +84,9 @@ func checkCell(h *Header, c *Cell) error {
 	if c.Planned < 0 || c.Planned > MaxRuns {
 		return fmt.Errorf("planned: %d is not from 0 to %d", c.Planned, MaxRuns)
 	}
+	if err := checkLooks(c); err != nil {
+		return err
+	}
 	if err := checkRuns(&c.Runs, len(h.Sessions)); err != nil {
 		return fmt.Errorf("runs: %w", err)
 	}
@@ -88,6 +100,22 @@ func checkCell(h *Header, c *Cell) error {
 	}
 	if twice := repeatedColumn(c.Columns); twice != nil {
 		return fmt.Errorf("column %s is there twice", columnName(twice))
+	}
+	return nil
+}
+
+// checkLooks holds the looks of a cell to the repeats that are planned.
+func checkLooks(c *Cell) error {
+	if n := len(c.Looks); n > MaxLooks {
+		return fmt.Errorf("%d looks, at most %d", n, MaxLooks)
+	}
+	for i, n := range c.Looks {
+		if i > 0 && n <= c.Looks[i-1] {
+			return fmt.Errorf("looks: %d after %d: they must rise", n, c.Looks[i-1])
+		}
+	}
+	if n := len(c.Looks); n > 0 && c.Looks[n-1] != c.Planned {
+		return fmt.Errorf("looks end at %d repeats, and %d are planned", c.Looks[n-1], c.Planned)
 	}
 	return nil
 }

@@ -50,9 +50,13 @@ type Suite struct {
 
 // PlanRef ties the document to the plan it was measured under.
 type PlanRef struct {
-	Digest    string `json:"digest"`              // see plan.Plan.Digest; of merged shards: Whole of each
-	Seed      uint64 `json:"seed"`                // of the order; of merged shards 0: each has its own, in Shards
-	Looks     []int  `json:"looks"`               // cumulative repeats at each planned look; one entry: all at once
+	Digest string `json:"digest"` // see plan.Plan.Digest; of merged shards: Whole of each
+	Seed   uint64 `json:"seed"`   // of the order; of merged shards 0: each has its own, in Shards
+	Looks  []int  `json:"looks"`  // cumulative repeats at each planned look; one entry: all at once
+	// Reached is the last look that was executed, where that is not the last one;
+	// 0: all were. What had not been decided by then was left by the limit of time,
+	// or by whoever stopped it.
+	Reached   int    `json:"reached,omitempty"`
 	Cells     int    `json:"cells"`               // planned in this document
 	Runs      int    `json:"runs"`                // planned in this document, warm-ups not counted
 	Selection string `json:"selection,omitempty"` // glob of --cells: the rest of the suite was left out on purpose
@@ -222,10 +226,24 @@ type Cell struct {
 	Labels    map[string]string `json:"labels,omitempty"`
 	Note      string            `json:"note,omitempty"`
 	Source    string            `json:"source,omitempty"` // path:line where annotations go when no budget line fits
-	Planned   int               `json:"planned"`          // repeats planned
-	Runs      Runs              `json:"runs"`
-	Columns   []Column          `json:"columns"`
+	Planned   int               `json:"planned"`          // repeats planned: all of them, however many looks they are spread over
+	// Looks are the cumulative repeats at each planned look, rising, the last one
+	// Planned; absent: one look after all of them.
+	Looks   []int    `json:"looks,omitempty"`
+	Runs    Runs     `json:"runs"`
+	Columns []Column `json:"columns"`
 }
+
+// RepeatsAt is how many repeats are planned up to a look (1-based).
+func (c *Cell) RepeatsAt(look int) int {
+	if look < 1 || look > len(c.Looks) {
+		return c.Planned
+	}
+	return c.Looks[look-1]
+}
+
+// LastLook is the last look that is planned for the cell.
+func (c *Cell) LastLook() int { return max(1, len(c.Looks)) }
 
 // ID returns the cell's identity.
 func (c *Cell) ID() ID { return ID{c.Benchmark, c.Variant, c.Input, c.Build} }

@@ -253,7 +253,7 @@ func planOf(parts []part) (PlanRef, []Shard) {
 	for i := range whole {
 		p.Runs += whole[i].Planned
 	}
-	p.Shards = nil
+	p.Shards, p.Reached = nil, reachedByAll(parts)
 	var missing []Shard
 	for s := (Shard{1, parts[0].shard.Of}); s.Index <= s.Of; s.Index++ {
 		ref := ShardRef{Shard: s.String(), Missing: true}
@@ -266,6 +266,18 @@ func planOf(parts []part) (PlanRef, []Shard) {
 		p.Shards = append(p.Shards, ref)
 	}
 	return p, missing
+}
+
+// reachedByAll is the last look that every part executed: what one of them left
+// undecided for want of time is not to be judged at a look that it never had.
+func reachedByAll(parts []part) int {
+	least := 0
+	for _, p := range parts {
+		if r := p.doc.Plan.Reached; r > 0 && (least == 0 || r < least) {
+			least = r
+		}
+	}
+	return least
 }
 
 // missingInWords tells which shards of a plan are missing, and with them how many

@@ -69,6 +69,10 @@ func randomDocument(rnd *rand.Rand) *Document {
 			Planned: rnd.IntN(30),
 		}
 		if rnd.IntN(2) == 0 {
+			c.Looks = []int{c.Planned + 1, c.Planned + 3}
+			c.Planned += 3
+		}
+		if rnd.IntN(2) == 0 {
 			c.Argv = []string{randomText(rnd), randomText(rnd)}
 			c.Was = []string{randomText(rnd)}
 			c.Labels = map[string]string{randomText(rnd): randomText(rnd), "lane": ""}
@@ -100,6 +104,7 @@ func randomHeader(rnd *rand.Rand) Header {
 	}
 	for i := range rnd.IntN(3) {
 		h.Plan.Looks = append(h.Plan.Looks, i)
+		h.Plan.Reached = rnd.IntN(i + 2)
 		h.Plan.Shards = append(h.Plan.Shards, ShardRef{randomText(rnd), randomText(rnd), rnd.Uint64(), i == 0})
 		h.Plan.Shard, h.Plan.Whole = randomText(rnd), randomText(rnd)
 		h.Skipped = append(h.Skipped, Skipped{Name: randomText(rnd), Why: randomText(rnd)})

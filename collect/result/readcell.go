@@ -81,6 +81,8 @@ func (in *cellReader) member(key []byte) (err error) {
 	case "planned":
 		in.planned = true
 		c.Planned, err = s.integer(0, MaxRuns)
+	case "looks":
+		c.Looks, err = in.list(1, MaxRuns)
 	case "runs":
 		c.Runs = Runs{}
 		return s.object(in.runsMember)

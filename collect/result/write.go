@@ -166,6 +166,7 @@ func (w *Writer) cell(c *Cell) error {
 	w.optional(`,"source":`, c.Source)
 	w.buf = append(w.buf, `,"planned":`...)
 	w.buf = appendInt(w.buf, c.Planned)
+	w.ints(`,"looks":`, c.Looks, true)
 	if err := w.runs(&c.Runs); err != nil {
 		return err
 	}

@@ -134,7 +134,7 @@ func (f *facts) junitCell(i int) junitCase {
 		Classname: f.className(i),
 		Time:      seconds(cellSeconds(c)),
 	}
-	first := fmt.Sprintf("%d of %s seen", c.Seen, plural(c.Planned, "planned run"))
+	first := fmt.Sprintf("%d of %s seen", c.Seen, plural(c.Expected(), "planned run"))
 	if s := statusText(c); s != "" {
 		first += ": " + s
 	}

@@ -93,7 +93,7 @@ func (f *facts) bareRow(i int) row {
 	return row{
 		cell:      c.Name,
 		metric:    "runs",
-		reference: fmt.Sprintf("%d planned", c.Planned),
+		reference: fmt.Sprintf("%d planned", c.Expected()),
 		current:   fmt.Sprintf("%d seen", c.Seen),
 		change:    none,
 		budget:    "complete",
@@ -126,6 +126,9 @@ func (f *facts) why(x *verdict.Finding) string {
 		parts = append(parts, fmt.Sprintf("n %d and %d", c.N[0], c.N[1]))
 	} else if x.N > 0 {
 		parts = append(parts, fmt.Sprintf("n %d", x.N))
+	}
+	if look := f.afterLook(x); look != "" {
+		parts = append(parts, look)
 	}
 	if x.Confirmed != nil {
 		parts = append(parts, f.confirmedText(x.Confirmed))
@@ -282,8 +285,11 @@ func (f *facts) matrixRow(i int, metrics []string) matrixRow {
 	if c.Seen > 0 {
 		r.crashed = fmt.Sprintf("%d / %d", crashes, c.Seen)
 	}
-	if c.Seen != c.Planned {
-		r.crashed += fmt.Sprintf(" (%d planned)", c.Planned)
+	if due := c.Expected(); c.Seen != due {
+		r.crashed += fmt.Sprintf(" (%d planned)", due)
+	}
+	if look := f.lookOf(c); look != "" {
+		r.crashed += " (" + look + ")"
 	}
 	if clean > 0 {
 		r.underSpec = fmt.Sprintf("%d / %d", c.UnderSpec, clean)

@@ -220,7 +220,8 @@ type Cell struct {
 	// have, so that the judged suite file's budgets decide; else what Suite says.
 	JudgedBy  string         `json:"judged_by,omitempty"`
 	Reproduce string         `json:"reproduce,omitempty"` // a command line
-	Planned   int            `json:"planned"`
+	Planned   int            `json:"planned"`             // repeats, at all planned looks
+	Due       int            `json:"due,omitempty"`       // of Planned, up to the look that the cell reached; 0: all
 	Seen      int            `json:"seen"`
 	Statuses  map[string]int `json:"statuses"` // of first attempts
 	// CrashRate is crashed / seen over first attempts; nil when nothing was seen.
@@ -237,8 +238,17 @@ type Cell struct {
 	Peaks   map[string]float64 `json:"peaks,omitempty"`
 	Outcome Outcome            `json:"outcome"`
 	Reasons []string           `json:"reasons,omitempty"`
-	Look    int                `json:"look,omitempty"`
-	Stop    string             `json:"stop,omitempty"` // decided, max_looks, futility, time_cap, invalid
+	// Look is that at which the cell stopped, and Stop why.
+	Look int    `json:"look,omitempty"`
+	Stop string `json:"stop,omitempty"` // decided, max_looks, futility, time_cap, invalid
+}
+
+// Expected is how many repeats had to be measured.
+func (c *Cell) Expected() int {
+	if c.Due > 0 {
+		return c.Due
+	}
+	return c.Planned
 }
 
 // AgainstAnchor is the reference of a comparison that tells a creep. No budget
@@ -301,6 +311,7 @@ type Finding struct {
 	P         *float64 `json:"p,omitempty"`          // of "not worse than the budget"
 	PAdjusted *float64 `json:"p_adjusted,omitempty"` // Holm over the family
 	Level     float64  `json:"level,omitempty"`      // error rate of this look
+	Look      int      `json:"look,omitempty"`       // at which it was decided, or given up; of plans with more than one
 	Bound     *float64 `json:"bound,omitempty"`      // one-sided bound of the ratio towards the budget, at Level
 	Allowance float64  `json:"allowance,omitempty"`  // session allowance that was added
 	Settle    *Settle  `json:"settle,omitempty"`

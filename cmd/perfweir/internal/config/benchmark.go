@@ -36,7 +36,7 @@ type bench struct {
 
 // finish applies the default that depends on budgets.
 func (b *bench) finish() plan.Benchmark {
-	if !b.file.Repeats.given() {
+	if !b.file.Repeats.given() || b.out.AutoLooks {
 		b.out.Repeats = 1
 		if b.noisy {
 			b.out.Repeats = defaultRepeats
@@ -86,6 +86,7 @@ func (c *checker) benchmark(bf *benchmarkFile) bench {
 	b.out = plan.Benchmark{
 		Name: b.name, Was: texts(f.Was.items), Description: f.Description.text, Source: c.source(&f.Source),
 		Labels: f.Labels.asMap(), Repeats: f.Repeats.n, Warmups: f.Warmups.n, Inputs: c.inputs(&f.Inputs),
+		Looks: f.Repeats.file.Looks.list, AutoLooks: f.Repeats.file.Looks.auto,
 	}
 	c.variantNames(&b)
 	b.out.Exec = c.exec(&b)

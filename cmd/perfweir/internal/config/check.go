@@ -70,6 +70,7 @@ func (c *checker) file(data []byte) *File {
 		Out:     orDefault(l.Out.given(), l.Out.bytes, defaultOut),
 		Cells:   orDefault(l.Cells.given(), l.Cells.n, defaultCells),
 		Retries: orDefault(l.Retries.given(), l.Retries.n, defaultRetries),
+		Time:    l.Time.s,
 	}
 	out.Gate = c.gate()
 	out.Baseline = c.baseline()

@@ -7,6 +7,9 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"gopkg.in/yaml.v3"
+
+	"github.com/perfweir/perfweir/collect/plan"
+	"github.com/perfweir/perfweir/collect/result"
 )
 
 // list is a list of one mirror type.
@@ -226,17 +229,17 @@ func (x *expects) schema(reflect.StructTag) *jsonschema.Schema {
 	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{one, {Type: "array", Items: one.CloneSchemas()}}}
 }
 
-// repeats is a whole number; the mapping form belongs to a later version.
+// repeats is a whole number, or {looks}.
 type repeats struct {
 	mark
-	n int
+	n    int
+	file repeatsFile
 }
 
 func (x *repeats) read(r *reader, n *yaml.Node, s spot) {
-	if n.Kind == yaml.MappingNode && len(n.Content) > 0 {
-		var f repeatsFile
-		r.value(n, &f, s)
-		x.spoil()
+	if n.Kind == yaml.MappingNode {
+		r.value(n, &x.file, s)
+		x.bad = x.file.bad || !x.file.Looks.usable()
 		return
 	}
 	var i integer
@@ -244,7 +247,49 @@ func (x *repeats) read(r *reader, n *yaml.Node, s spot) {
 	x.n, x.bad = i.n, i.bad
 }
 
-func (x *repeats) schema(tag reflect.StructTag) *jsonschema.Schema { return (&integer{}).schema(tag) }
+func (x *repeats) schema(tag reflect.StructTag) *jsonschema.Schema {
+	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{(&integer{}).schema(tag), schemaOf(reflect.TypeFor[repeatsFile](), "")}}
+}
+
+// looks is a list of whole numbers, or auto.
+type looks struct {
+	mark
+	list []int
+	auto bool
+}
+
+const autoLooks = "auto"
+
+func (x *looks) read(r *reader, n *yaml.Node, s spot) {
+	if n.Kind == yaml.ScalarNode && n.Value == autoLooks {
+		x.auto = true
+		return
+	}
+	if n.Kind != yaml.SequenceNode {
+		r.wrong(n, x, s, "a list of repeats or auto", "write [5, 10, 20], or auto")
+		return
+	}
+	for _, item := range n.Content {
+		var i integer
+		r.value(item, &i, spot{key: s.key, tag: `min:"1" max:"10000"`})
+		x.list, x.bad = append(x.list, i.n), x.bad || i.bad
+	}
+	if x.bad {
+		return
+	}
+	if why := plan.CheckLooks(x.list); why != "" {
+		r.problem(x.mark, why, "write at most five numbers that rise, the first of them 2 or more, for example [5, 10, 20]")
+		x.spoil()
+	}
+}
+
+func (x *looks) schema(reflect.StructTag) *jsonschema.Schema {
+	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{
+		{Type: "string", Enum: []any{autoLooks}},
+		{Type: "array", MinItems: ptr(1), MaxItems: ptr(result.MaxLooks),
+			Items: &jsonschema.Schema{Type: "integer", Minimum: ptr(1.0), Maximum: ptr(10000.0)}},
+	}}
+}
 
 // timeout is a duration, or {factor, of, min, max}.
 type timeout struct {

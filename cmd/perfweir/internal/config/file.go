@@ -36,7 +36,7 @@ type inheritable struct {
 	KillAfter   duration       `key:"kill_after" doc:"Time between TERM and KILL. The default is 2s."`
 	Linger      duration       `key:"linger" doc:"Time that processes which the command started may go on after it has ended by itself; their CPU time counts. Then TERM. The default is 0s."`
 	Warmups     integer        `key:"warmups" min:"0" max:"1000" doc:"Runs before the first repeat that are not judged. The default is 0."`
-	Repeats     repeats        `key:"repeats" min:"1" max:"10000" doc:"Runs a cell. The default is 10 where a relative budget is on a noisy or tail metric, else 1."`
+	Repeats     repeats        `key:"repeats" min:"1" max:"10000" doc:"Runs a cell: a number, or {looks} for planned looks after which only what is undecided goes on. The default is 10 where a relative budget is on a noisy or tail metric, else 1."`
 	UnitsPerRun number         `key:"units_per_run" doc:"Units of work in a run; throughput is this by wall_time."`
 	Keep        str            `key:"keep" enum:"never,failed,always" doc:"Which runs' folders are kept: failed (the default) keeps those that went wrong and one good one a cell."`
 	Requires    list[str]      `key:"requires" doc:"Programs that must be found on PATH, else the cells are left out, and said."`
@@ -113,7 +113,7 @@ type expectFile struct {
 
 type repeatsFile struct {
 	mark  `what:"repeats"`
-	Looks later `key:"looks"`
+	Looks looks `key:"looks" required:"true" doc:"Repeats in all at each planned look, rising, at most five; or auto: as many as what is to be decided needs."`
 }
 
 type timeoutFile struct {
@@ -212,9 +212,9 @@ type samplingFile struct {
 
 type limitsFile struct {
 	mark    `what:"limits"`
-	Stdout  size    `key:"stdout" doc:"Bytes of stdout and of stderr that are kept of each run. The default is 64MiB."`
-	Out     size    `key:"out" doc:"Bytes that are read of one output file. The default is 4GiB."`
-	Cells   integer `key:"cells" min:"1" max:"1000000" doc:"Cells in a plan. The default is 10000."`
-	Retries integer `key:"retries" min:"0" max:"100" doc:"How often a run that was found invalid is tried again. The default is 2."`
-	Time    later   `key:"time"`
+	Stdout  size     `key:"stdout" doc:"Bytes of stdout and of stderr that are kept of each run. The default is 64MiB."`
+	Out     size     `key:"out" doc:"Bytes that are read of one output file. The default is 4GiB."`
+	Cells   integer  `key:"cells" min:"1" max:"1000000" doc:"Cells in a plan. The default is 10000."`
+	Retries integer  `key:"retries" min:"0" max:"100" doc:"How often a run that was found invalid is tried again. The default is 2."`
+	Time    duration `key:"time" positive:"true" doc:"How long measuring may take. A look that would not fit is not begun; the first always is. The default is as long as it takes."`
 }

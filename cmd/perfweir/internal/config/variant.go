@@ -59,7 +59,10 @@ func (c *checker) variant(b *bench, v *variantFile) plan.Variant {
 		c.variantWindowFits(v, window, limit)
 	}
 	if v.Repeats.usable() {
-		out.Repeats = &v.Repeats.n
+		out.Looks, out.AutoLooks = v.Repeats.file.Looks.list, v.Repeats.file.Looks.auto
+		if !v.Repeats.file.given() {
+			out.Repeats = &v.Repeats.n
+		}
 	}
 	return out
 }

@@ -162,9 +162,15 @@ func randomResults(rnd *rand.Rand) *result.Document {
 		d.Sessions[i].ID = strconv.Itoa(i)
 	}
 	d.Metrics = map[string]result.Metric{"m": {Unit: "s", Class: result.Noisy, Step: 0.1}}
+	d.Plan.Looks = []int{5, 10, 20}
+	d.Plan.Reached = rnd.IntN(4)
 	for i := range d.Cells {
 		c := &d.Cells[i]
 		c.Benchmark = strconv.Itoa(i)
+		c.Looks, c.Planned = []int{5, 10, 20}[:rnd.IntN(4)], 5
+		if n := len(c.Looks); n > 0 {
+			c.Planned = c.Looks[n-1]
+		}
 		c.Runs = result.Runs{
 			Repeat: []int{0, 1}, Block: []int{0, 0}, Slot: []int{0, 1}, Start: []float64{0, 1.5}, Look: []int{1, 2},
 			Status: map[int]result.Status{1: result.Timeout}, Detail: map[int]result.Detail{1: *random[result.Detail](rnd)},

@@ -77,6 +77,10 @@ func (s Shell) measureAndJudge(ctx context.Context, su *suite, o Options, j *job
 		return nil, err
 	}
 	defer out.close()
+	if err := s.proves(su, o, j, p, m); err != nil {
+		return nil, err
+	}
+	m.onward = s.undecidedInJob(su, o, j, p, m)
 	doc, err := s.alone(ctx, su, func() (*result.Document, error) { return s.measure(ctx, out, m) })
 	if err != nil {
 		return nil, err
@@ -100,6 +104,10 @@ func (s Shell) ciAtDesk(ctx context.Context, o Options) (*verdict.Document, erro
 	// Before the first command runs: what it compares with cannot be changed by it.
 	b := su.baseline(ctx, o, m.want())
 	s.sayBaseline(b)
+	if err := canProve(su, su.policy().Require, b, m.plan); err != nil {
+		return nil, err
+	}
+	m.onward = s.undecided(su.working(o.Config), b, m.plan, true)
 	doc, err := s.alone(ctx, su, func() (*result.Document, error) { return s.measure(ctx, out, m) })
 	if err != nil {
 		return nil, err

@@ -140,38 +140,13 @@ func (t *tests) String() string {
 // metric whose parts a tool names counts once a cell.
 func (su *suite) count(p *plan.Plan) tests {
 	t := tests{}
-	noisy := su.noisyMetrics()
-	all := su.file.Budgets
 	_, base := p.Builds[result.BuildBase]
-	for i := range p.Cells {
-		c := &p.Cells[i]
-		if c.Build == result.BuildBase {
-			continue
-		}
-		target := budget.Target{Name: c.Name, Benchmark: c.Benchmark, Variant: c.Variant, Input: c.Input}
-		selected := map[string][]int{} // by metric
-		for j := range all {
-			if b := &all[j]; noisy(b.Metric) && b.Selects(target) {
-				selected[b.Metric] = append(selected[b.Metric], j)
-			}
-		}
-		tested := func(j int) bool {
-			b := &all[j]
-			return b.Kind.Relative() && b.Level == budget.Fail && b.Against != budget.AgainstVariant+c.Variant
-		}
-		for m, candidates := range selected {
-			parts, open := partsOf(c, m)
-			var rules []int
-			for _, part := range parts {
-				rules = append(rules, budget.For(all, candidates, m, "", part)...)
-			}
-			if open {
-				rules = oneEach(all, candidates, tested)
-			}
-			for _, j := range slices.DeleteFunc(rules, func(j int) bool { return !tested(j) }) {
-				t.more = t.more || open
-				t.add(&all[j], c.Repeats, base)
-			}
+	for i, n := range su.testsOf(p.Cells, base) {
+		t.unpaired += n.unpaired
+		t.paired += n.paired
+		t.more = t.more || n.more
+		if n.n() > 0 && (t.repeats == 0 || p.Cells[i].Repeats < t.repeats) {
+			t.repeats = p.Cells[i].Repeats
 		}
 	}
 	t.n = t.unpaired + t.paired
@@ -182,16 +157,63 @@ func (su *suite) count(p *plan.Plan) tests {
 	return t
 }
 
+// cellTests are the gated tests of one cell.
+type cellTests struct {
+	unpaired, paired int
+	more             bool // there may be more: a tool names the parts
+}
+
+func (t *cellTests) n() int { return t.unpaired + t.paired }
+
 // add counts a test. Where the base build is measured beside head, what is held
 // against the baseline is paired with it.
-func (t *tests) add(b *budget.Budget, repeats int, base bool) {
+func (t *cellTests) add(b *budget.Budget, base bool) {
 	if !base && (b.Against == budget.AgainstBaseline || b.Against == "") {
 		t.unpaired++
 	} else {
 		t.paired++
 	}
-	if t.repeats == 0 || repeats < t.repeats {
-		t.repeats = repeats
+}
+
+// testsOf finds the tests that the budgets will make of each cell. Cells of the
+// base build have none of their own; base says that there are, or will be, some.
+func (su *suite) testsOf(cells []plan.Cell, base bool) []cellTests {
+	out := make([]cellTests, len(cells))
+	noisy := su.noisyMetrics()
+	for i := range cells {
+		if cells[i].Build != result.BuildBase {
+			su.testsOfCell(&cells[i], &out[i], noisy, base)
+		}
+	}
+	return out
+}
+
+func (su *suite) testsOfCell(c *plan.Cell, t *cellTests, noisy func(metric string) bool, base bool) {
+	all := su.file.Budgets
+	target := budget.Target{Name: c.Name, Benchmark: c.Benchmark, Variant: c.Variant, Input: c.Input}
+	selected := map[string][]int{} // by metric
+	for j := range all {
+		if b := &all[j]; noisy(b.Metric) && b.Selects(target) {
+			selected[b.Metric] = append(selected[b.Metric], j)
+		}
+	}
+	tested := func(j int) bool {
+		b := &all[j]
+		return b.Kind.Relative() && b.Level == budget.Fail && b.Against != budget.AgainstVariant+c.Variant
+	}
+	for m, candidates := range selected {
+		parts, open := partsOf(c, m)
+		var rules []int
+		for _, part := range parts {
+			rules = append(rules, budget.For(all, candidates, m, "", part)...)
+		}
+		if open {
+			rules = oneEach(all, candidates, tested)
+		}
+		for _, j := range slices.DeleteFunc(rules, func(j int) bool { return !tested(j) }) {
+			t.more = t.more || open
+			t.add(&all[j], base)
+		}
 	}
 }
 
@@ -273,6 +295,10 @@ func (s Shell) announce(su *suite, p *plan.Plan) {
 	more := ""
 	if t.more {
 		more = ": parts that a tool prints are tests of their own"
+	}
+	if len(p.Looks) > 1 {
+		s.announceLooks(su, p, &t, more)
+		return
 	}
 	s.say("false-alarm rate %g %%, shared by %s%s", su.file.Gate.FalseAlarms*100, &t, more)
 	if t.unpaired > 0 && t.repeats < t.needUnpaired {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -92,10 +93,10 @@ func (s Shell) measure(ctx context.Context, out *output, m *matrix) (*result.Doc
 	launcher := s.launcher(out)
 	defer s.endLauncher(launcher)
 	m.session.LaunchFloor = launcher.Floor()
-	err = collect.Collect(ctx, collect.Matrix{
+	err = s.measureLooks(ctx, collect.New(collect.Matrix{
 		Plan: m.plan, Session: m.session, Root: out.dir, Runs: out.path(durable.Runs), Environ: s.Environ, Remove: durable.RemoveAll,
 		Past: m.past, Continues: m.continues, RetryFailed: m.retryFailed,
-	}, m.log, edited(m.edit, onThisMachine(launcher)), func(e collect.Event) { s.tellRun(log, e) })
+	}, m.log, edited(m.edit, onThisMachine(launcher)), func(e collect.Event) { s.tellRun(log, m.plan, e) }), out, m)
 	if cerr := m.log.Close(); err == nil {
 		err = cerr
 	}
@@ -155,21 +156,11 @@ func (s Shell) endLauncher(l *launch.Launcher) {
 	}
 }
 
-// fold makes the results document of the journal on disk: what was written is
-// what is judged.
+// fold makes the results document of the journal, and writes it.
 func (s Shell) fold(out *output, p *plan.Plan, warnings []string) (*result.Document, error) {
-	f, err := os.Open(out.path(durable.Journal))
+	doc, err := foldJournal(out, p)
 	if err != nil {
 		return nil, err
-	}
-	defer f.Close()
-	records, _, err := journal.Read(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", out.path(durable.Journal), err)
-	}
-	doc, err := journal.Fold(p, records)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", out.path(durable.Journal), err)
 	}
 	last := &doc.Sessions[len(doc.Sessions)-1]
 	last.Warnings = append(last.Warnings, warnings...)
@@ -177,10 +168,14 @@ func (s Shell) fold(out *output, p *plan.Plan, warnings []string) (*result.Docum
 }
 
 // tellRun writes a run's line into LOG and hands it to whoever draws.
-func (s Shell) tellRun(log io.Writer, e collect.Event) {
+func (s Shell) tellRun(log io.Writer, p *plan.Plan, e collect.Event) {
 	reason := strings.Join(strings.Fields(e.Detail.Reason), " ")
-	fmt.Fprintf(log, "%s %d/%d %q repeat %d block %d slot %d: %s%s %s\n", e.At.UTC().Format(time.RFC3339Nano), e.Done, e.Total,
-		e.Cell.Name, e.Run.Repeat, e.Run.Block, e.Run.Slot, e.Status, lasted(e), Visible(reason))
+	look := ""
+	if len(p.Looks) > 1 {
+		look = fmt.Sprintf("look %d ", e.Run.Look)
+	}
+	fmt.Fprintf(log, "%s %d/%d %q repeat %d %sblock %d slot %d: %s%s %s\n", e.At.UTC().Format(time.RFC3339Nano), e.Done, e.Total,
+		e.Cell.Name, e.Run.Repeat, look, e.Run.Block, e.Run.Slot, e.Status, lasted(e), Visible(reason))
 	for _, w := range e.Detail.Warnings {
 		fmt.Fprintf(log, "  warning: %q\n", w)
 	}
@@ -222,9 +217,18 @@ func (s Shell) list(w io.Writer, su *suite, p *plan.Plan) error {
 	fmt.Fprintln(t, "cell\trepeats\twarm-ups\tcommand")
 	for i := range p.Cells {
 		c := &p.Cells[i]
-		fmt.Fprintf(t, "%s\t%d\t%d\t%s\n", Visible(c.Name), c.Repeats, c.Warmups, Visible(strings.Join(c.Argv, " ")))
+		fmt.Fprintf(t, "%s\t%s\t%d\t%s\n", Visible(c.Name), repeatsOf(c), c.Warmups, Visible(strings.Join(c.Argv, " ")))
 	}
 	return t.Flush()
+}
+
+// repeatsOf is how often a cell runs: 20, or 5/10/20 where that is decided look by
+// look.
+func repeatsOf(c *plan.Cell) string {
+	if len(c.Looks) == 0 {
+		return strconv.Itoa(c.Repeats)
+	}
+	return joined(c.Looks, "/")
 }
 
 // Visible keeps what a name of a file or a command holds from driving the terminal.

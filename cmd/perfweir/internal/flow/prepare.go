@@ -62,6 +62,8 @@ func (s Shell) plan(ctx context.Context, su *suite, o Options, out *output) (*pl
 			return nil, err
 		}
 	}
+	base := facts.Base != nil
+	facts.Looks = func(cells []plan.Cell) [][]int { return su.chooseLooks(cells, base) }
 	p, err := plan.Make(spec, facts)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUsage, err)

@@ -30,6 +30,10 @@ type prepared struct {
 	candidates []baseline.Candidate
 }
 
+// known reports whether anything was prepared: a step that is not told the digest
+// of it knows nothing.
+func (p *prepared) known() bool { return p.Mode != "" }
+
 // preparedSchema is the tag of prepared.json. It is ours alone: no schema of it
 // is published.
 const preparedSchema = "perfweir.prepared/v1"

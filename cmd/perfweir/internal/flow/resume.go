@@ -30,6 +30,8 @@ type matrix struct {
 	// edit changes how a cell is executed, and nothing that is recorded of it: a
 	// self-test slows cells down. nil: as planned.
 	edit func(plan.Cell) plan.Cell
+	// onward decides between looks what goes on; nil: everything.
+	onward onward
 }
 
 // want is what the matrix needs a baseline to be.

@@ -130,6 +130,13 @@ func (s Shell) stageMeasure(ctx context.Context, su *suite, o Options, j *job) e
 		return err
 	}
 	defer out.close()
+	if err := p.loadCandidates(out); err != nil {
+		return err
+	}
+	if err := s.proves(su, o, j, p, m); err != nil {
+		return err
+	}
+	m.onward = s.undecidedInJob(su, o, j, p, m)
 	m.keep = []string{durable.Prepared, durable.Baseline}
 	doc, err := s.alone(ctx, su, func() (*result.Document, error) { return s.measure(ctx, out, m) })
 	if err != nil {
@@ -137,9 +144,6 @@ func (s Shell) stageMeasure(ctx context.Context, su *suite, o Options, j *job) e
 	}
 	if doc.Sessions[len(doc.Sessions)-1].Interrupted {
 		return context.Canceled
-	}
-	if err := p.loadCandidates(out); err != nil {
-		return err
 	}
 	if err := s.confirmInJob(ctx, su, o, out, m, j, p, doc); err != nil {
 		return err
@@ -151,11 +155,11 @@ func (s Shell) stageMeasure(ctx context.Context, su *suite, o Options, j *job) e
 }
 
 // preparedHere is what the first step found out, for the step that measures; its
-// stored sessions are read when they are needed. Without a digest nothing is known
-// of it.
+// stored sessions are read once the plan is there. Without a digest nothing is
+// known of it.
 func (s Shell) preparedHere(o Options) (*prepared, error) {
 	if o.Job.Digest == "" {
-		s.say("no digest of what was prepared is known: nothing is measured beside the base commit")
+		s.say("no digest of what was prepared is known: nothing is measured beside the base commit, and all looks are")
 		return &prepared{}, nil
 	}
 	dir, err := filepath.Abs(o.Out)

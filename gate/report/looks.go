@@ -1,0 +1,52 @@
+package report
+
+import (
+	"fmt"
+
+	"github.com/perfweir/perfweir/gate/verdict"
+)
+
+// afterLook says after which of several looks a finding was decided, or why its
+// cell was left undecided there; "" where there is one look.
+func (f *facts) afterLook(x *verdict.Finding) string {
+	n := len(f.v.Policy.Looks)
+	if x.Look == 0 || n < 2 {
+		return ""
+	}
+	text := fmt.Sprintf("after look %d of %d", x.Look, n)
+	if why := stopWord(f.v.Cells[x.Cell].Stop); why != "" && x.Outcome == verdict.Inconclusive {
+		text += ": " + why
+	}
+	return text
+}
+
+// stopWord says why a cell was measured no further; "" where all was decided.
+func stopWord(stop string) string {
+	switch stop {
+	case "max_looks":
+		return "the last one"
+	case "futility":
+		return "more repeats would hardly decide"
+	case "time_cap":
+		return "no time for more"
+	case "invalid":
+		return "no valid run"
+	}
+	return ""
+}
+
+// lookOf is the look at which a cell stopped, for its row: "look 1", and the
+// reason in a word where it is not that all was decided.
+func (f *facts) lookOf(c *verdict.Cell) string {
+	if c.Look == 0 || len(f.v.Policy.Looks) < 2 {
+		return ""
+	}
+	text := fmt.Sprintf("look %d", c.Look)
+	switch c.Stop {
+	case "futility":
+		text += ", futile"
+	case "time_cap", "invalid":
+		text += ", " + spaced(c.Stop)
+	}
+	return text
+}
