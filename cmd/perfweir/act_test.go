@@ -140,6 +140,9 @@ const uploadArtifact = "actions/upload-artifact@bbbca2ddaa5d8feaa63e36b76fdaad77
 // one says resolved; a merge group has its check alone; a fork's token, which may
 // not write, ends with the same exit codes and the report in the summary.
 func TestActionUnderAct(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a minute of a program that other tests run in process")
+	}
 	a := newActSite(t)
 	for i := range 5 {
 		a.git("checkout", "-q", "main")
