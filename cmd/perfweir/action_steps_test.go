@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -215,6 +216,11 @@ func TestActionShellIsClean(t *testing.T) {
 // TestActionCancelReachesTheBinary: the runner signals the shell that it started
 // and waits; in each stage that process is the binary.
 func TestActionCancelReachesTheBinary(t *testing.T) {
+	// A background job of a shell has SIGINT ignored, and so would have what it
+	// starts: a signal that is handled here is back to its default there.
+	handled := make(chan os.Signal, 1)
+	signal.Notify(handled, os.Interrupt)
+	defer signal.Stop(handled)
 	const wait = `trap 'echo INT >>"$STUB/signals"; exit 130' INT
 trap 'echo TERM >>"$STUB/signals"; exit 143' TERM
 echo ready
