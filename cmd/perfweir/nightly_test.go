@@ -20,7 +20,8 @@ func (s *site) list(args ...string) (code int, text string) {
 	s.t.Helper()
 	var out bytes.Buffer
 	environ := []string{"PATH=/usr/bin:/bin", "GITHUB_REPOSITORY=acme/widgets", "GITHUB_REPOSITORY_ID=4242", "GITHUB_API_URL=" + s.gh.URL(),
-		"GITHUB_TOKEN=" + ghtest.DefaultToken, "PERFWEIR_MACHINE=" + s.machine}
+		"GITHUB_TOKEN=" + ghtest.DefaultToken,
+		"GITHUB_WORKFLOW_REF=acme/widgets/.github/workflows/gate.yml@refs/heads/main", "GITHUB_REF=refs/heads/main", "PERFWEIR_MACHINE=" + s.machine}
 	code = cli.Main(context.Background(), cli.Command{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Environ: environ, Now: s.gh.Now, Sleep: s.sleep},
 		append([]string{"baseline", "list", "--check", "--from", "github", "-c", filepath.Join(s.dir, "perfweir.yml")}, args...))
 	return code, out.String()
@@ -75,6 +76,18 @@ func TestBaselineListCheck(t *testing.T) {
 	if code != 3 || !strings.Contains(text, "actions: read") {
 		t.Errorf("a refused listing: exit code %d\n%s", code, text)
 	}
+}
+
+// --from says where to look, whatever the suite says.
+func TestBaselineListFrom(t *testing.T) {
+	s := newSite(t)
+	s.nights(2)
+	s.write(map[string]string{"perfweir.yml": strings.Replace(siteSuite, "from: github", "from: folder", 1)})
+	code, text := s.list()
+	if code != 0 {
+		t.Errorf("exit code %d\n%s", code, text)
+	}
+	contains(t, "list", text, "workflow gate.yml on main", "2 sessions taken")
 }
 
 // A pull request hears that its baseline gets old.

@@ -25,7 +25,7 @@ With --finish: the last step of a job, which completes the check whatever happen
 			if finish {
 				return c.shell().Finish(cmd.Context(), o, flow.Steps{
 					Prepare: c.env(outcomePrefix + "PREPARE"), Measure: c.env(outcomePrefix + "MEASURE"),
-					Judge: c.env(outcomePrefix + "JUDGE"), Upload: c.env(outcomePrefix + "UPLOAD"),
+					Judge:   c.env(outcomePrefix + "JUDGE"),
 					Verdict: c.env("PERFWEIR_VERDICT"), ExitCode: c.env("PERFWEIR_EXIT_CODE"),
 				})
 			}

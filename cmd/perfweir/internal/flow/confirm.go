@@ -8,13 +8,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/perfweir/perfweir/baseline"
 	"github.com/perfweir/perfweir/cmd/perfweir/internal/config"
 	"github.com/perfweir/perfweir/cmd/perfweir/internal/durable"
 	"github.com/perfweir/perfweir/collect/journal"
-	"github.com/perfweir/perfweir/collect/launch"
 	"github.com/perfweir/perfweir/collect/plan"
 	"github.com/perfweir/perfweir/collect/result"
 	"github.com/perfweir/perfweir/gate"
@@ -154,12 +152,8 @@ func (s Shell) confirmPlan(su *suite, o Options, below *output, first *plan.Plan
 
 // goOnConfirming takes over what an earlier process measured of the same plan.
 func (s Shell) goOnConfirming(o Options, below *output, m *matrix) error {
-	ended, err := launch.EndMarked("PERFWEIR_OUT", below.path(durable.Runs)+"/")
-	if err != nil {
-		return fmt.Errorf("resume: end what the earlier run left: %w", err)
-	}
-	if len(ended) > 0 {
-		s.say("ended what the earlier run left: %s", strings.Join(ended, ", "))
+	if err := s.endEarlier(below); err != nil {
+		return err
 	}
 	log, rec, err := journal.Open(below.path(durable.Journal))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, journal.ErrEmpty) {

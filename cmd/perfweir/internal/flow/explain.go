@@ -24,11 +24,7 @@ func (s Shell) Explain(cell, dir string) (*report.Explained, error) {
 		return nil, err
 	}
 	defer out.close()
-	v, err := out.verdict()
-	if err != nil {
-		return nil, err
-	}
-	doc, err := out.results()
+	v, doc, err := out.judged()
 	if err != nil {
 		return nil, err
 	}

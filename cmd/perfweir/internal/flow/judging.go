@@ -11,7 +11,6 @@ import (
 	"slices"
 
 	"github.com/perfweir/perfweir/baseline"
-	"github.com/perfweir/perfweir/baseline/localdir"
 	"github.com/perfweir/perfweir/cmd/perfweir/internal/durable"
 	"github.com/perfweir/perfweir/collect/plan"
 	"github.com/perfweir/perfweir/collect/result"
@@ -76,8 +75,8 @@ func (p *prepared) selectBaseline(policy baseline.Policy, w baseline.Want) *base
 }
 
 // judgeOne judges the results of this machine, again being the doubts that were
-// measured again. Who accepted what the change
-// loosens is asked only where it loosens something.
+// measured again. Who accepted what the change loosens is asked only where it
+// loosens something.
 func (s Shell) judgeOne(ctx context.Context, su *suite, p *prepared, o Options, j *job, doc, again *result.Document) (*judged, error) {
 	b := p.selectBaseline(p.rulesPolicy(su), want(doc))
 	s.sayBaseline(b)
@@ -242,6 +241,3 @@ func (s Shell) writeMachine(out *output, one *judged) error {
 	}
 	return below.writeJudged(one)
 }
-
-// readFolder reads the candidates of a folder.
-func readFolder(dir string) ([]baseline.Candidate, error) { return localdir.Candidates(dir) }

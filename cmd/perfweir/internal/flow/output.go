@@ -84,6 +84,16 @@ func (o *output) verdict() (*verdict.Document, error) {
 	return decode(o.path(durable.Verdict), verdict.Decode)
 }
 
+// judged reads what was measured and the verdict on it.
+func (o *output) judged() (*verdict.Document, *result.Document, error) {
+	v, err := o.verdict()
+	if err != nil {
+		return nil, nil, err
+	}
+	doc, err := o.results()
+	return v, doc, err
+}
+
 // decode reads one document of a file.
 func decode[T any](path string, from func(io.Reader) (*T, error)) (*T, error) {
 	f, err := os.Open(path)

@@ -125,12 +125,8 @@ func (s Shell) goOn(ctx context.Context, su *suite, o Options, out *output) (*ma
 	if err != nil {
 		return nil, err
 	}
-	ended, err := launch.EndMarked("PERFWEIR_OUT", out.path(durable.Runs)+"/")
-	if err != nil {
-		return nil, fmt.Errorf("resume: end what the earlier run left: %w", err)
-	}
-	if len(ended) > 0 {
-		s.say("ended what the earlier run left: %s", strings.Join(ended, ", "))
+	if err := s.endEarlier(out); err != nil {
+		return nil, err
 	}
 	if o.Cells != "" && o.Cells != old.Selection {
 		return nil, fmt.Errorf("%w: resume: the plan was made with --cells %q", ErrUsage, old.Selection)
@@ -168,6 +164,19 @@ func (s Shell) goOn(ctx context.Context, su *suite, o Options, out *output) (*ma
 	}
 	s.sayResumed(m)
 	return m, nil
+}
+
+// endEarlier ends what a killed run left in a folder: it would disturb what is
+// measured now, and write into the same files.
+func (s Shell) endEarlier(out *output) error {
+	ended, err := launch.EndMarked("PERFWEIR_OUT", out.path(durable.Runs)+"/")
+	if err != nil {
+		return fmt.Errorf("resume: end what the earlier run left: %w", err)
+	}
+	if len(ended) > 0 {
+		s.say("ended what the earlier run left: %s", strings.Join(ended, ", "))
+	}
+	return nil
 }
 
 // place decides which session the runs to come belong to: the last one where

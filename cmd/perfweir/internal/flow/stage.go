@@ -12,6 +12,7 @@ import (
 
 	"github.com/perfweir/perfweir/baseline"
 	"github.com/perfweir/perfweir/baseline/artifact"
+	"github.com/perfweir/perfweir/baseline/localdir"
 	"github.com/perfweir/perfweir/cmd/perfweir/internal/config"
 	"github.com/perfweir/perfweir/collect/result"
 	"github.com/perfweir/perfweir/collect/worktree"
@@ -182,11 +183,11 @@ func (p *prepared) rulesPolicy(su *suite) baseline.Policy {
 // says. What could not be asked for is remembered as that.
 func (s Shell) findBaseline(ctx context.Context, su *suite, o Options, j *job, p *prepared, w baseline.Want, machine string) {
 	policy := p.rulesPolicy(su)
-	if o.Baseline != "" || policy.From == baseline.FromFolder {
+	if o.Baseline != "" || cmp.Or(o.From, policy.From) == baseline.FromFolder {
 		dir := su.baselineFolder(o)
 		p.Baseline.Origin = "folder " + su.shown(dir)
 		var err error
-		if p.candidates, err = readFolder(dir); err != nil {
+		if p.candidates, err = localdir.Candidates(dir); err != nil {
 			p.Baseline.Failed = err.Error()
 		}
 		return

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/perfweir/perfweir/cmd/perfweir/internal/config"
 	"github.com/perfweir/perfweir/cmd/perfweir/internal/durable"
@@ -219,7 +218,7 @@ func (s Shell) leave(su *suite, o Options, j *job, out *output) (*Told, error) {
 // Steps are how the earlier steps of a job ended, in the runner's words: success,
 // failure, cancelled, skipped, or nothing for one that did not run.
 type Steps struct {
-	Prepare, Measure, Judge, Upload string
+	Prepare, Measure, Judge string
 	// Verdict and ExitCode are outputs of the step that judged.
 	Verdict, ExitCode string
 }
@@ -260,7 +259,7 @@ func (s Shell) Finish(ctx context.Context, o Options, st Steps) error {
 	if !p.Proceed {
 		return nil
 	}
-	judged := strings.Contains(" success failure ", " "+st.Judge+" ") && st.Judge != ""
+	judged := st.Judge == "success" || st.Judge == "failure"
 	opts := j.publishing(su, o, p, s.Now())
 	c := publish.Finish(ctx, j.gh, p.Target, opts, st.end(judged))
 	s.sayChannel(c)

@@ -80,11 +80,7 @@ func (s Shell) Report(dir string) (*verdict.Document, error) {
 		return nil, err
 	}
 	defer out.close()
-	v, err := out.verdict()
-	if err != nil {
-		return nil, err
-	}
-	doc, err := out.results()
+	v, doc, err := out.judged()
 	if err != nil {
 		return nil, err
 	}
