@@ -81,29 +81,32 @@ func sameAttempt(c CheckRun, t Target, suite string) bool {
 // and the earlier one keeps what was said then.
 func Start(ctx context.Context, gh GitHub, t Target, o Options) Channel {
 	p := &publication{gh: gh, t: t, o: o}
-	c := Channel{Name: ChannelCheck, State: Skipped}
-	switch {
-	case p.readOnly() != "":
-		c.Why = p.readOnly()
-	case t.SHA == "":
-		c.Why = noCommit
-	case o.Check == CheckNone:
-		c.Why = "check: none"
-	case o.Check == CheckStatus:
-		return p.status(ctx, Status{State: statePending, Description: startTitle})
-	default:
-		k := p.checker()
-		k.run.Status, k.run.Title = statusInProgress, startTitle
-		k.run.Summary = "The result appears here when the benchmarks have ended."
-		return k.start(ctx)
+	if why := p.noCheck(); why != "" {
+		return Channel{Name: ChannelCheck, State: Skipped, Why: why}
 	}
-	return c
+	if o.Check == CheckStatus {
+		return p.status(ctx, Status{State: statePending, Description: startTitle})
+	}
+	k := p.checker()
+	k.run.Status, k.run.Title = statusInProgress, startTitle
+	k.run.Summary = "The result appears here when the benchmarks have ended."
+	return k.start(ctx)
 }
 
-const (
-	startTitle = "measuring"
-	noCommit   = "it is not known which commit this is about"
-)
+const startTitle = "measuring"
+
+// noCheck says why neither a check run nor a status is written; "" where one is.
+func (p *publication) noCheck() string {
+	switch why := p.readOnly(); {
+	case why != "":
+		return why
+	case p.t.SHA == "":
+		return "it is not known which commit this is about"
+	case p.o.Check == CheckNone:
+		return "check: none"
+	}
+	return ""
+}
 
 func (k *checker) start(ctx context.Context) Channel {
 	if err := k.create(ctx, nil); err != nil {
@@ -117,12 +120,9 @@ func (k *checker) start(ctx context.Context) Channel {
 
 // check attaches the verdict to the commit.
 func (p *publication) check(ctx context.Context) {
-	switch {
-	case p.t.SHA == "":
-		p.add(Channel{Name: ChannelCheck, State: Skipped, Why: noCommit})
-		p.untold()
-	case p.o.Check == CheckNone:
-		p.add(Channel{Name: ChannelCheck, State: Skipped, Why: "check: none"})
+	switch why := p.noCheck(); {
+	case why != "":
+		p.add(Channel{Name: ChannelCheck, State: Skipped, Why: why})
 		p.untold()
 	case p.o.Check == CheckStatus:
 		p.add(p.status(ctx, p.finalStatus()))

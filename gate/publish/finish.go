@@ -31,22 +31,13 @@ type End struct {
 // in progress are completed, too. One that is completed is left alone.
 func Finish(ctx context.Context, gh GitHub, t Target, o Options, e End) Channel {
 	p := &publication{gh: gh, t: t, o: o, r: e.report().sorted()}
-	c := Channel{Name: ChannelCheck, State: Skipped}
-	switch {
-	case p.readOnly() != "":
-		c.Why = p.readOnly()
-	case t.SHA == "":
-		c.Why = noCommit
-	case o.Check == CheckNone:
-		c.Why = "check: none"
-	case o.Check == CheckStatus && e.Published:
-		c = Channel{Name: ChannelStatus, State: Unchanged}
+	switch why := p.noCheck(); {
+	case why != "":
+		return Channel{Name: ChannelCheck, State: Skipped, Why: why}
 	case o.Check == CheckStatus:
-		return p.status(ctx, p.lastStatus(e))
-	default:
-		return p.finishRun(ctx, e)
+		return p.finishStatus(ctx, e)
 	}
-	return c
+	return p.finishRun(ctx, e)
 }
 
 func (e End) report() Report {
@@ -73,10 +64,15 @@ func (p *publication) lastConclusion(e End) string {
 	return p.conclusion()
 }
 
-func (p *publication) lastStatus(e End) Status {
+// finishStatus writes the status that Publish did not: where the workflow asks for
+// one, and on servers without check runs.
+func (p *publication) finishStatus(ctx context.Context, e End) Channel {
+	if e.Published {
+		return Channel{Name: ChannelStatus, State: Unchanged}
+	}
 	s := p.finalStatus()
 	s.State = stateOf(p.lastConclusion(e))
-	return s
+	return p.status(ctx, s)
 }
 
 func (p *publication) finishRun(ctx context.Context, e End) Channel {
@@ -89,7 +85,7 @@ func (p *publication) finishRun(ctx context.Context, e End) Channel {
 	var ours, left []CheckRun // of this attempt; of earlier ones, in progress
 	for c, err := range p.gh.CheckRuns(ctx, p.t.SHA, k.run.Name) {
 		if errors.Is(err, fs.ErrNotExist) {
-			return p.finishWithoutRuns(ctx, e)
+			return p.finishStatus(ctx, e)
 		}
 		if err != nil {
 			return k.failed(fmt.Errorf("list the check runs: %w", err))
@@ -104,13 +100,15 @@ func (p *publication) finishRun(ctx context.Context, e End) Channel {
 		}
 	}
 	p.closeEarlier(ctx, left)
-	state := Posted
-	k.run.ID = 0
 	for _, c := range ours {
 		if c.Status == statusCompleted {
 			return Channel{Name: ChannelCheck, State: Unchanged, URL: c.URL, ID: c.ID, Why: "it was completed already"}
 		}
-		k.adopt(c)
+	}
+	state := Posted
+	k.run.ID = 0
+	if len(ours) > 0 {
+		k.adopt(ours[0]) // the newest, which a merge waits for
 		state = Updated
 	}
 	if err := k.put(ctx, nil, 0); err != nil {
@@ -125,15 +123,6 @@ func (k *checker) late(e End) {
 	k.run.Title = report.Words(string(e.Outcome)) + ": the report is in the job's summary"
 	k.run.Summary = "This check could not be completed when the verdict was there. The report is in the job's summary, and why in its log."
 	k.run.Text, k.texts = "", nil
-}
-
-// finishWithoutRuns is for servers without check runs, where Publish falls back to
-// a status.
-func (p *publication) finishWithoutRuns(ctx context.Context, e End) Channel {
-	if e.Published {
-		return Channel{Name: ChannelStatus, State: Unchanged}
-	}
-	return p.status(ctx, p.lastStatus(e))
 }
 
 // closeEarlier completes what earlier attempts left in progress. That is tidying:

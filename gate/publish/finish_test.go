@@ -80,6 +80,21 @@ func TestFinishLeavesLaterAttempts(t *testing.T) {
 	}
 }
 
+// A create that had no answer, and that the listing did not show yet, leaves two
+// check runs of one attempt: GitHub shows, and a merge waits for, the newer one.
+func TestFinishCompletesTheNewest(t *testing.T) {
+	ctx := context.Background()
+	f := newFake(t)
+	Start(ctx, f, at(1, 1), noComment())
+	newest := Start(ctx, f, at(1, 1), noComment())
+	if c := Finish(ctx, f, at(1, 1), noComment(), End{Why: "the build failed"}); c.State != Updated || c.ID != newest.ID {
+		t.Errorf("%+v, want %d", c, newest.ID)
+	}
+	if got := f.checks[1]; got.Status != statusCompleted || got.Conclusion != conclusionFailure {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestFinishFaults(t *testing.T) {
 	ctx := context.Background()
 	f := newFake(t)

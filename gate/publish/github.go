@@ -48,11 +48,10 @@ var (
 
 // Comment is a comment on a pull request.
 type Comment struct {
-	ID        int64
-	Body      string
-	Author    string // login
-	CreatedAt time.Time
-	URL       string // for people
+	ID     int64
+	Body   string
+	Author string // login
+	URL    string // for people
 }
 
 // CheckRun is a check run as we write and read it.

@@ -13,19 +13,11 @@ import (
 // for a check of the name on a commit that is new although its tree is not.
 func Reuse(ctx context.Context, gh GitHub, t Target, o Options, why string) Channel {
 	p := &publication{gh: gh, t: t, o: o}
-	c := Channel{Name: ChannelCheck, State: Skipped}
+	if no := p.noCheck(); no != "" {
+		return Channel{Name: ChannelCheck, State: Skipped, Why: no}
+	}
 	told := Status{State: stateSuccess, Description: "pass: " + why}
-	switch {
-	case p.readOnly() != "":
-		c.Why = p.readOnly()
-		return c
-	case t.SHA == "":
-		c.Why = noCommit
-		return c
-	case o.Check == CheckNone:
-		c.Why = "check: none"
-		return c
-	case o.Check == CheckStatus:
+	if o.Check == CheckStatus {
 		return p.status(ctx, told)
 	}
 	k := p.checker()
