@@ -170,8 +170,8 @@ func series(label string, cell *result.Cell, c *verdict.Comparison, session int)
 	}
 	r := &cell.Runs
 	values := cell.Columns[i].V
-	for _, run := range lastAttempts(r) {
-		if !r.StatusAt(run).OK() || !r.ValidAt(run) || session >= 0 && r.SessionAt(run) != session {
+	for _, run := range r.Clean() {
+		if session >= 0 && r.SessionAt(run) != session {
 			continue
 		}
 		if run >= len(values) || math.IsNaN(values[run]) || math.IsInf(values[run], 0) {
@@ -185,17 +185,6 @@ func series(label string, cell *result.Cell, c *verdict.Comparison, session int)
 		s.Values = append(s.Values, values[run])
 	}
 	return s
-}
-
-// lastAttempts returns the positions of the runs that speak for their repeat, in
-// the order they ran: a repeat that was tried again counts with its last attempt.
-func lastAttempts(r *result.Runs) []int {
-	last := make([]int, 0, r.Len())
-	for attempts := range r.Repeats() {
-		last = append(last, attempts[len(attempts)-1])
-	}
-	slices.Sort(last)
-	return last
 }
 
 func (s *Strip) values() int {

@@ -156,16 +156,3 @@ func (t *Told) counts() string {
 	}
 	return strings.Join(parts, "; ")
 }
-
-// exitText says what happens with an exit code that several verdicts make.
-func exitText(code int) string {
-	switch code {
-	case 0:
-		return "exit code 0"
-	case 1:
-		return "exit code 1, a broken budget stops the job"
-	case 130:
-		return "exit code 130, interrupted and therefore not decided"
-	}
-	return fmt.Sprintf("exit code %d, not decided", code)
-}

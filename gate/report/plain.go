@@ -8,11 +8,11 @@ import (
 // Plain returns any text as one line of printable characters in at most so many
 // bytes: what a title, a log line or a status may hold. It is cut at the end of a
 // character, with an ellipsis (C16: GitHub counts some fields in bytes).
-func Plain(s string, bytes int) string { return CutBytes(sentence(s), bytes) }
+func Plain(s string, bytes int) string { return cutBytes(sentence(s), bytes) }
 
-// CutBytes shortens a text to at most so many bytes at the end of a character,
+// cutBytes shortens a text to at most so many bytes at the end of a character,
 // with an ellipsis where there is room for one.
-func CutBytes(s string, bytes int) string {
+func cutBytes(s string, bytes int) string {
 	const ellipsis = "…"
 	if len(s) <= bytes {
 		return s

@@ -75,7 +75,7 @@ func mdSessions(s trendSeries, most, bytes int) string {
 		for k := range cells {
 			cells[k] = mdText(cells[k])
 		}
-		row := "| " + strings.Join(cells, " | ") + " |\n"
+		row := rowText(cells)
 		if size += len(row); size > bytes {
 			break
 		}
@@ -85,11 +85,9 @@ func mdSessions(s trendSeries, most, bytes int) string {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "<details><summary>newest %d of %s</summary>\n\n| %s|\n|%s\n", len(rows), plural(len(s.Points), "session"),
-		strings.Join(trendHead, " | "), strings.Repeat(" --- |", len(trendHead)))
+	fmt.Fprintf(&b, "| %s|\n|%s\n", strings.Join(trendHead, " | "), strings.Repeat(" --- |", len(trendHead)))
 	for _, row := range rows {
 		b.WriteString(row)
 	}
-	b.WriteString("\n</details>\n\n")
-	return b.String()
+	return fold(fmt.Sprintf("newest %d of %s", len(rows), plural(len(s.Points), "session")), b.String())
 }

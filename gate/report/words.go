@@ -157,20 +157,28 @@ func (f *facts) exit() string {
 		policy = "policy require: proof"
 	}
 	switch {
-	case v.ExitCode == 0 && v.Outcome == verdict.Pass:
-		return "exit code 0"
-	case v.ExitCode == 0 && policy != "":
-		return "exit code 0, let through by " + policy
-	case v.ExitCode == 0:
-		return "exit code 0, this outcome does not stop the job"
-	case v.ExitCode == 1:
-		return "exit code 1, a broken budget stops the job"
-	case v.ExitCode == 130:
-		return "exit code 130, interrupted and therefore not decided"
-	case policy != "":
-		return fmt.Sprintf("exit code %d, not decided; %s", v.ExitCode, policy)
+	case v.ExitCode == verdict.ExitPass && v.Outcome == verdict.Pass:
+	case v.ExitCode == verdict.ExitPass && policy != "":
+		return exitText(v.ExitCode) + ", let through by " + policy
+	case v.ExitCode == verdict.ExitPass:
+		return exitText(v.ExitCode) + ", this outcome does not stop the job"
+	case v.ExitCode != verdict.ExitFail && v.ExitCode != verdict.ExitInterrupted && policy != "":
+		return exitText(v.ExitCode) + "; " + policy
 	}
-	return fmt.Sprintf("exit code %d, not decided", v.ExitCode)
+	return exitText(v.ExitCode)
+}
+
+// exitText says what happens with an exit code.
+func exitText(code int) string {
+	switch code {
+	case verdict.ExitPass:
+		return "exit code 0"
+	case verdict.ExitFail:
+		return "exit code 1, a broken budget stops the job"
+	case verdict.ExitInterrupted:
+		return "exit code 130, interrupted and therefore not decided"
+	}
+	return fmt.Sprintf("exit code %d, not decided", code)
 }
 
 // baseline says what was compared with, how old it is, and what that costs.

@@ -213,7 +213,8 @@ func (c *collector) addColumn(s baseline.Stored, cell *result.Cell, col *result.
 		like.machine = session.Machine
 	}
 	build := s.Doc.Builds[result.BuildHead]
-	r.stretch(like).Points = append(r.stretch(like).Points, exhibit.TrendPoint{
+	series := r.stretch(like)
+	series.Points = append(series.Points, exhibit.TrendPoint{
 		Session: session.ID, StartedAt: session.StartedAt, Commit: build.Commit, Dirty: build.Dirty,
 		Runs: len(values), Median: median(values),
 	})
