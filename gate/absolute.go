@@ -185,13 +185,18 @@ func statistic(values []float64, b *budget.Budget) float64 {
 
 // near reports whether the interval of the median straddles the limit.
 func near(values []float64, limit float64) bool {
+	i, ok := medianInterval(values)
+	return ok && i[0] < limit && limit < i[1]
+}
+
+// medianInterval is the 95 % interval of the median; ok is false with too few values.
+func medianInterval(values []float64) (interval [2]float64, ok bool) {
 	lo, hi, _, ok := stats.MedianInterval(len(values), 0.95)
 	if !ok {
-		return false
+		return interval, false
 	}
-	s := slices.Clone(values)
-	slices.Sort(s)
-	return s[lo-1] < limit && limit < s[hi-1]
+	s := slices.Sorted(slices.Values(values))
+	return [2]float64{s[lo-1], s[hi-1]}, true
 }
 
 // underSpec counts clean runs that broke a limit or a check: alive, but wrong.

@@ -89,8 +89,8 @@ func (e *evaluation) asked(cell int, col *result.Column, b int) bool {
 	return ok
 }
 
-// interrupted reports whether a document's last session was stopped before its
-// plan was done.
+// interrupted reports whether a session of a document was stopped before its plan
+// was done.
 func interrupted(d *result.Document) bool {
 	return d != nil && slices.ContainsFunc(d.Sessions, func(s result.Session) bool { return s.Interrupted })
 }

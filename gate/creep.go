@@ -64,7 +64,7 @@ func (e *evaluation) creep(j *job, failed func(budget int) bool) *job {
 		if e.budgets[b].Level != budget.Fail || failed(i) || step.found(e.level) {
 			continue
 		}
-		t := test{finding: -1, contrast: c, budget: step.budget, dir: step.dir}
+		t := test{contrast: c, budget: step.budget, dir: step.dir}
 		if c.design == verdict.Unpaired {
 			t.extra = e.in.Policy.Allowance[c.class]
 		}
@@ -119,7 +119,8 @@ func (e *evaluation) storedSince(at time.Time) int {
 
 // anchorContrast holds the present level against the anchor. Where the spread
 // between sessions is known the level is that of the newest ones and the current
-// one together: a creep of a few percent is less than what one session differs by. Else the current runs against the anchor's, with the allowance.
+// one together: a creep of a few percent is less than what one session differs by.
+// Else the current runs against the anchor's, with the allowance.
 func (j *job) anchorContrast(s *sample, since int) *contrast {
 	of := j.contrast
 	c := &contrast{def: of.def, against: verdict.AgainstAnchor, design: verdict.Unpaired, class: of.class, x: s.values, y: of.y, sessions: len(s.ends)}

@@ -119,9 +119,7 @@ type evaluation struct {
 	only map[subjectOf]int
 	// confirmed is what became of the doubts that were measured again, in words.
 	confirmed string
-	// unfinished is set when a run that was due, of any build, was not measured.
-	unfinished bool
-	excuses    excuses
+	excuses   excuses
 }
 
 // startedAt is the moment that days are counted from: the first session's start.
@@ -145,7 +143,7 @@ func newEvaluation(in Input) *evaluation {
 		e.firstBase = len(e.budgets)
 	}
 	e.out.Budgets, e.out.Policy = e.budgets, policyDocument(e.in.Policy, in.Current.Plan.Looks)
-	e.level = e.in.Policy.FalseAlarms / float64(max(1, len(in.Current.Plan.Looks)))
+	e.level = stats.LookLevel(e.in.Policy.FalseAlarms, len(in.Current.Plan.Looks))
 	e.views = make([]view, len(in.Current.Cells))
 	e.rulings = make([]ruling, len(in.Current.Cells))
 	parallel(len(e.views), func(i int) {

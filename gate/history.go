@@ -49,17 +49,30 @@ const (
 	leastHistory = 3
 )
 
+// siftedSessions is what is left of a column's stored sessions at a usual difference
+// between them.
+type siftedSessions struct {
+	scale   float64
+	sample  sample
+	history history
+}
+
 // sift leaves out of each column's stored sessions what is not of the level that
-// they have now: those before an accepted cut, those before a step, and single odd
-// ones. What it left out is told once, of the look that counts: see tellHistory.
-func (e *evaluation) sift(jobs []job) {
-	if e.out.Baseline == nil {
-		return
-	}
-	parallel(len(jobs), func(i int) { e.cutAccepted(&jobs[i]) })
-	for _, group := range byMetric(jobs, siftable) {
-		scale := usualDifference(jobs, group)
-		parallel(len(group), func(i int) { jobs[group[i]].sift(scale) })
+// they have now: those before a step, and single odd ones (those before an accepted
+// cut are out already). What it left out is told once, of the look that counts: see
+// tellHistory. The columns that have numbers at a look make the usual difference:
+// where that is what it was at the look before, so is what is left.
+func (r *replay) sift(now []job) {
+	for _, group := range byMetric(now, siftable) {
+		scale := usualDifference(now, group)
+		parallel(len(group), func(k int) {
+			i := group[k]
+			if was := r.sifted[i]; was == nil || was.scale != scale {
+				now[i].sift(scale)
+				r.sifted[i] = &siftedSessions{scale, now[i].sample, now[i].history}
+			}
+			now[i].sample, now[i].history = r.sifted[i].sample, r.sifted[i].history
+		})
 	}
 }
 
@@ -72,9 +85,6 @@ func siftable(j *job) bool {
 // cutAccepted drops the sessions before the newest cut of a column. Those of another
 // definition are not in its sample to begin with.
 func (e *evaluation) cutAccepted(j *job) {
-	if j.against != budget.AgainstBaseline || j.current == nil {
-		return
-	}
 	if s := &j.sample; s.redefined > 0 {
 		j.history.cuts = append(j.history.cuts, cut{kind: verdict.CutDefinition, why: s.redefinition, first: s.numbers[len(s.numbers)-1], left: s.redefined})
 	}
@@ -195,7 +205,7 @@ func (j *job) sift(scale float64) {
 	}
 	number := func(i int) int { return s.numbers[len(series)-1-i] }
 	if from > 0 {
-		j.history.cuts = append(j.history.cuts, cut{kind: verdict.CutStep, first: number(from), left: from,
+		j.history.cuts = append(slices.Clip(j.history.cuts), cut{kind: verdict.CutStep, first: number(from), left: from,
 			ratio: math.Exp(median(series[from:]) - median(series[before:from]))})
 	}
 	for i, d := range odd {
@@ -277,6 +287,13 @@ func (s *sample) logs() []float64 {
 
 // keep drops the sessions that are not wanted.
 func (s *sample) keep(wanted func(i int) bool) {
+	all := true
+	for i := range s.ends {
+		all = all && wanted(i)
+	}
+	if all {
+		return
+	}
 	values, ends, numbers := make([]float64, 0, len(s.values)), s.ends[:0:0], s.numbers[:0:0]
 	for i := range s.ends {
 		if wanted(i) {
@@ -289,6 +306,9 @@ func (s *sample) keep(wanted func(i int) bool) {
 
 // tellHistory puts what was not used into the document.
 func (e *evaluation) tellHistory(j *job) {
+	if j.current == nil {
+		return
+	}
 	b := e.out.Baseline
 	for _, c := range j.history.cuts {
 		e.out.Counts.Cuts++

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/perfweir/perfweir/collect/result"
 	"github.com/perfweir/perfweir/gate/verdict"
 )
 
@@ -135,9 +134,8 @@ func (e *evaluation) count(f *verdict.Finding) {
 func (e *evaluation) wholeOutcome() {
 	d := e.out
 	// A session that was resumed to its end is no interruption any more.
-	e.unfinished = e.short()
-	stopped := slices.ContainsFunc(d.Sessions, func(s result.Session) bool { return s.Interrupted })
-	if stopped && e.unfinished || interrupted(e.in.Confirmation) {
+	unfinished := e.short()
+	if interrupted(e.in.Current) && unfinished || interrupted(e.in.Confirmation) {
 		d.Outcome, d.ExitCode = verdict.Interrupted, ExitInterrupted
 	}
 	if len(d.Cells) == 0 {
@@ -146,7 +144,7 @@ func (e *evaluation) wholeOutcome() {
 	}
 	switch {
 	case d.Outcome != verdict.Interrupted:
-	case !e.unfinished:
+	case !unfinished:
 		d.Reasons = append(d.Reasons, "stopped from outside while doubts were measured again beside the base build")
 	default:
 		d.Reasons = append(d.Reasons, fmt.Sprintf("stopped from outside after %d of %d runs", d.Counts.SeenRuns, d.Counts.PlannedRuns))

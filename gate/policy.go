@@ -110,10 +110,7 @@ func policyDocument(p Policy, looks []int) verdict.Policy {
 	for c, v := range p.Allowance {
 		d.Allowance[string(c)] = v
 	}
-	for o, a := range DefaultPolicy().On {
-		d.On[string(o)] = a
-	}
-	for o, a := range p.On {
+	for o, a := range p.on() {
 		d.On[string(o)] = a
 	}
 	return d

@@ -23,7 +23,7 @@ type job struct {
 	redefined string
 	class     result.Class
 	current   []point // clean values of now; nil when there is nothing to compare
-	sample    sample  // and the reference
+	sample    sample  // and the reference; of stored sessions it is there before any look
 	history   history
 	advisory  bool      // shown, never gated: one process repeated its numbers, or a creep
 	contrast  *contrast // nil when there is nothing to compare: then outcome and reason say why
@@ -117,6 +117,17 @@ func (e *evaluation) ownReference(c budget.Choice, i int) bool {
 	return c.Base == budget.None || !e.base.cells[BenchmarkVariant{r.benchmark, variant}]
 }
 
+// collectStored finds the reference of a job that is held against stored sessions,
+// which is the same at every look.
+func (e *evaluation) collectStored(j *job) {
+	if j.against != budget.AgainstBaseline {
+		return
+	}
+	if j.sample = e.refs.fromBaseline(j.cell, j.column); !j.sample.missing() {
+		e.cutAccepted(j)
+	}
+}
+
 // collect finds both sides of a job. What was not measured now is said first:
 // without a reference it is no better.
 func (e *evaluation) collect(j *job) {
@@ -134,19 +145,16 @@ func (e *evaluation) collect(j *job) {
 		j.outcome, j.reason = verdict.NotComparable, "a level has absolute budgets only"
 		return
 	}
-	var s sample
 	if variant, ok := strings.CutPrefix(j.against, budget.AgainstVariant); ok {
-		s = e.refs.fromVariant(v.cell, j.column, variant)
+		j.sample = e.refs.fromVariant(v.cell, j.column, variant)
 	} else if j.against == budget.AgainstBase {
-		s = e.refs.fromBase(v.cell, j.column)
-	} else {
-		s = e.refs.fromBaseline(j.cell, j.column)
+		j.sample = e.refs.fromBase(v.cell, j.column)
 	}
-	if s.missing() {
-		j.outcome, j.reason = s.outcome, s.reason
+	if j.sample.missing() {
+		j.outcome, j.reason = j.sample.outcome, j.sample.reason
 		return
 	}
-	j.class, j.current, j.sample = def.Class, cur, s
+	j.class, j.current = def.Class, cur
 }
 
 // prepare chooses the design of a job that has two sides.
@@ -165,7 +173,7 @@ func (e *evaluation) prepare(j *job) {
 	j.tests = make([]test, len(j.budgets))
 	for i, b := range j.budgets {
 		t := &j.tests[i]
-		t.finding, t.contrast, t.budget = -1, j.contrast, &e.budgets[b]
+		t.contrast, t.budget = j.contrast, &e.budgets[b]
 		t.dir = t.budget.Direction(def.Better)
 		if j.contrast.design == verdict.Unpaired {
 			t.extra = e.in.Policy.Allowance[j.contrast.class]

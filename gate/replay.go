@@ -24,6 +24,7 @@ type replay struct {
 	tests []standing // of every budget of every job, in order
 	// family is how many gated tests have had a p, by now.
 	family int
+	sifted []*siftedSessions // by job, of the last look that had numbers
 	// stopped is the look at which a cell stopped, 0 while it is active.
 	stopped []int
 	why     []string
@@ -32,6 +33,7 @@ type replay struct {
 // standing is how one budget of a job stands.
 type standing struct {
 	job, budget int  // indices into replay.jobs and the job's budgets
+	gated       bool // it counts in the verdict, unless its numbers are advisory
 	at          *job // as it was at the look that counts: that of the decision, else the last one
 	look        int
 	decision    stats.Decision
@@ -53,10 +55,9 @@ func (s *standing) open() bool {
 	return t != nil && t.hasP && t.decided == "" && s.decision == stats.Undecided
 }
 
-// gated reports whether a budget counts in the verdict.
-func (e *evaluation) gated(j *job, k int) bool {
-	b := j.budgets[k]
-	return e.budgets[b].Level == budget.Fail && !j.advisory &&
+// gated reports whether a budget counts in the verdict, as far as the suite file says.
+func (e *evaluation) gated(j *job, b int) bool {
+	return e.budgets[b].Level == budget.Fail &&
 		!e.aside(&verdict.Finding{Cell: j.cell, Budget: b, Metric: j.column.Metric, Phase: j.column.Phase, Part: j.column.Part})
 }
 
@@ -73,10 +74,12 @@ func (e *evaluation) looks() int {
 func (e *evaluation) oneLook() bool { return len(e.in.Current.Plan.Looks) < 2 }
 
 func newReplay(e *evaluation, jobs []job) *replay {
-	r := &replay{e: e, jobs: jobs, last: slices.Clone(jobs), stopped: make([]int, len(e.views)), why: make([]string, len(e.views))}
+	parallel(len(jobs), func(i int) { e.collectStored(&jobs[i]) })
+	r := &replay{e: e, jobs: jobs, last: slices.Clone(jobs), sifted: make([]*siftedSessions, len(jobs)),
+		stopped: make([]int, len(e.views)), why: make([]string, len(e.views))}
 	for i := range jobs {
-		for k := range jobs[i].budgets {
-			r.tests = append(r.tests, standing{job: i, budget: k})
+		for k, b := range jobs[i].budgets {
+			r.tests = append(r.tests, standing{job: i, budget: k, gated: e.gated(&jobs[i], b)})
 		}
 	}
 	return r
@@ -96,7 +99,7 @@ func (r *replay) look(look int) {
 	e.see(look)
 	now := slices.Clone(r.jobs)
 	parallel(len(now), func(i int) { e.collect(&now[i]) })
-	e.sift(now)
+	r.sift(now)
 	parallel(len(now), func(i int) { e.prepare(&now[i]) })
 	e.poolSpreads(now)
 	parallel(len(now), func(i int) {
@@ -124,7 +127,7 @@ func (r *replay) judgeFamily() {
 	for i := range r.tests {
 		s := &r.tests[i]
 		t := s.test()
-		if t == nil || !t.hasP || !r.e.gated(s.at, s.budget) {
+		if t == nil || !t.hasP || !s.gated || s.at.advisory {
 			continue
 		}
 		if !s.counted {
@@ -151,11 +154,9 @@ func (r *replay) judgeFamily() {
 // judgeOthers decides the tests that are only shown, each by itself.
 func (r *replay) judgeOthers() {
 	for i := range r.tests {
-		s := &r.tests[i]
-		if !s.open() || s.counted || r.stopped[s.at.cell] > 0 {
-			continue
+		if s := &r.tests[i]; !s.counted && r.stopped[r.jobs[s.job].cell] == 0 {
+			s.byItself(r.e.level)
 		}
-		s.byItself(r.e.level)
 	}
 }
 
@@ -244,12 +245,11 @@ func (r *replay) rows() {
 	if e.oneLook() {
 		return
 	}
-	interrupted := slices.ContainsFunc(e.in.Current.Sessions, func(s result.Session) bool { return s.Interrupted })
 	for i := range e.views {
 		v, row := &e.views[i], &e.out.Cells[i]
 		row.Look, row.Stop = r.stopped[i], r.why[i]
 		switch {
-		case row.Stop == stopTime && interrupted:
+		case row.Stop == stopTime && interrupted(e.in.Current):
 			// Nobody decided to leave it there.
 			row.Stop, e.cutShort = "", true
 		case row.Stop == stopDecided && len(v.clean) == 0 && v.invalid > 0:

@@ -1,11 +1,8 @@
 package gate
 
 import (
-	"slices"
-
 	"github.com/perfweir/perfweir/baseline"
 	"github.com/perfweir/perfweir/collect/result"
-	"github.com/perfweir/perfweir/gate/stats"
 )
 
 // ColumnSummary is what one cell's runs say about one metric, and what stored
@@ -37,9 +34,8 @@ func Summarise(doc *result.Document, cell int, b *baseline.Baseline) []ColumnSum
 			continue
 		}
 		s := ColumnSummary{Metric: col.Metric, Phase: col.Phase, Part: col.Part, N: len(values), Median: median(values)}
-		if lo, hi, _, ok := stats.MedianInterval(len(values), 0.95); ok {
-			slices.Sort(values)
-			s.Interval = &[2]float64{values[lo-1], values[hi-1]}
+		if interval, ok := medianInterval(values); ok {
+			s.Interval = &interval
 		}
 		if ref := refs.fromBaseline(cell, col); !ref.missing() {
 			m := median(ref.values)

@@ -12,7 +12,7 @@ import (
 // test is one relative budget applied to one contrast. The null hypothesis is
 // always the budget, never "no change".
 type test struct {
-	finding  int // index into the verdict's findings; -1 while it is not there
+	finding  int // index into the verdict's findings, once it is there
 	contrast *contrast
 	budget   *budget.Budget
 	dir      float64 // +1: larger is worse

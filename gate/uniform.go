@@ -70,16 +70,12 @@ func (e *evaluation) doubtMetric(comparisons []int) {
 	if !ok {
 		return
 	}
+	n := 0
 	for k, i := range comparisons {
 		if alike[k] {
+			n++
 			c := &e.out.Comparisons[i]
 			c.Doubts = append(slices.Clip(c.Doubts), doubtUniform)
-		}
-	}
-	n := 0
-	for _, is := range alike {
-		if is {
-			n++
 		}
 	}
 	e.out.Warnings = append(e.out.Warnings, fmt.Sprintf("%s: %d of %d cells moved by about %s: that is how a machine in another state looks, rather than a change; one that touches all of them looks alike, and only a comparison in one session tells which",

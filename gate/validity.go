@@ -85,7 +85,7 @@ func (e *evaluation) lostToInvalid(t *test, cell, look int) bool {
 		v = v.upTo(look)
 	}
 	planned := v.cell.RepeatsAt(look)
-	need := e.level / float64(max(1, e.out.Policy.Family))
+	need := e.need()
 	if v.invalid == 0 || stats.Reaches(t.minP, need) {
 		return false
 	}

@@ -216,8 +216,8 @@ func spreadsOf(docs []*result.Document) map[string]*Spread {
 			continue
 		}
 		s := &Spread{SD: sd, DF: df}
-		if _, upper, err := new(stats.Tables).PredictionBounds(0, sd, df, 1, 1, 0.05); err == nil {
-			s.Allowance = math.Expm1(upper)
+		if a, err := new(stats.Tables).SessionAllowance(stats.SessionSpread{SD: sd, DF: df}, 1, 1, 0.05); err == nil {
+			s.Allowance = a
 		}
 		out[name] = s
 	}
@@ -320,7 +320,7 @@ func (m *Measured) Effect(cell, metric string) float64 {
 		if spread == nil || f.Allowed == nil || !(c.Reference > 0) {
 			return
 		}
-		level := v.Policy.FalseAlarms / float64(max(1, len(v.Policy.Looks))) / float64(max(1, v.Policy.Family))
+		level := stats.LookLevel(v.Policy.FalseAlarms, len(v.Policy.Looks)) / float64(max(1, v.Policy.Family))
 		shift, ok := new(stats.Tables).SmallestShiftSessions(spread.SD, spread.DF, max(1, c.Sessions), 1, level)
 		if !ok {
 			return

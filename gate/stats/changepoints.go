@@ -52,7 +52,7 @@ type ChangePoint struct {
 
 // ChangePoints finds the changes of level of a series in time order (session
 // medians as logarithms; what is missing is left out, not filled in). Segments
-// are split at their BestEnergySplit as long as a permutation test says that they
+// are split at their bestEnergySplit as long as a permutation test says that they
 // are not one (E-divisive: Matteson & James 2014, section 3), then every change is
 // placed anew between its neighbours and tested again, and those below the floor
 // are taken out. A segment shorter than two least ones is never split.
@@ -110,7 +110,7 @@ func (f *changeFinder) split(from, to int) splitTest {
 		t.p = newEnergyTest(part, least).p(f.rule.Level, f.rule.Permutations, [2]uint64{f.rule.Seed, uint64(from)<<32 | uint64(to)})
 		if Reaches(t.p, f.rule.Level) {
 			s := bestEnergySplit(part, least)
-			t.at, t.q = from+s.At, s.Q
+			t.at, t.q = from+s.at, s.q
 		}
 	}
 	f.tested[key] = t

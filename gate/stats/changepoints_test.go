@@ -22,11 +22,11 @@ func TestEnergySplitReferences(t *testing.T) {
 		{"second, on the rest", otava[5:], 3, 9, 198.2666666667},
 		{"two levels", []float64{1, 1, 1, 1, 5, 5, 5, 5}, 4, 8, 16},
 	} {
-		s, ok, err := BestEnergySplit(tt.x, 2)
-		if err != nil || !ok || s.At != tt.at || s.End != tt.end {
-			t.Errorf("%s: %+v, %v, %v; want %d and %d", tt.name, s, ok, err, tt.at, tt.end)
+		s := bestEnergySplit(tt.x, 2)
+		if s.at != tt.at || s.end != tt.end {
+			t.Errorf("%s: %+v; want %d and %d", tt.name, s, tt.at, tt.end)
 		}
-		near(t, "Q", s.Q, tt.q, 1e-9*max(1, tt.q), nil)
+		near(t, "Q", s.q, tt.q, 1e-9*max(1, tt.q), nil)
 		near(t, "Q on the grid", newEnergyTest(tt.x, 2).statistic(), tt.q, 1e-9*max(1, tt.q), nil)
 	}
 }
@@ -55,7 +55,8 @@ func slowQ(x, y []float64) float64 {
 func TestEnergyByItsDefinition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(231, 232))
 	for range 200 {
-		n, least := 4+rng.IntN(26), 2+rng.IntN(3)
+		least := 2 + rng.IntN(3)
+		n := 2*least + rng.IntN(22) // every place is on the grid
 		x := coarse(rng, n, 9)
 		best := math.Inf(-1)
 		for at := least; at <= n-least; at++ {
@@ -63,16 +64,10 @@ func TestEnergyByItsDefinition(t *testing.T) {
 				best = max(best, slowQ(x[:at], x[at:end]))
 			}
 		}
-		s, ok, err := BestEnergySplit(x, least)
-		if err != nil || ok != (n >= 2*least) {
-			t.Fatalf("%v: %+v, %v, %v", x, s, ok, err)
-		}
-		if !ok {
-			continue
-		}
-		near(t, "best Q", s.Q, best, 1e-9, nil)
-		near(t, "Q at its place", s.Q, slowQ(x[:s.At], x[s.At:s.End]), 1e-9, nil)
-		near(t, "Q of two segments", segmentsQ(x[:s.At], x[s.At:]), slowQ(x[:s.At], x[s.At:]), 1e-9, nil)
+		s := bestEnergySplit(x, least)
+		near(t, "best Q", s.q, best, 1e-9, nil)
+		near(t, "Q at its place", s.q, slowQ(x[:s.at], x[s.at:s.end]), 1e-9, nil)
+		near(t, "Q of two segments", segmentsQ(x[:s.at], x[s.at:]), slowQ(x[:s.at], x[s.at:]), 1e-9, nil)
 		near(t, "Q on the grid", newEnergyTest(x, least).statistic(), best, 1e-9, nil)
 
 		// Q scales with the series and does not see its level.
@@ -80,8 +75,7 @@ func TestEnergyByItsDefinition(t *testing.T) {
 		for i := range moved {
 			moved[i] += 1000
 		}
-		other, _, _ := BestEnergySplit(moved, least)
-		near(t, "Q of the scaled series", other.Q, 4*s.Q, 1e-7, nil)
+		near(t, "Q of the scaled series", bestEnergySplit(moved, least).q, 4*s.q, 1e-7, nil)
 	}
 }
 
@@ -157,7 +151,7 @@ func TestNoChangePoints(t *testing.T) {
 			t.Errorf("%s: changes at %v", name, at)
 		}
 		m, err := FindMovements(x, rule)
-		if err != nil || len(m.Steps)+len(m.Creeps) > 0 || m.LastStep() != 0 {
+		if err != nil || len(m.Steps)+len(m.Creeps) > 0 {
 			t.Errorf("%s: %+v, %v", name, m, err)
 		}
 	}
@@ -234,12 +228,6 @@ func TestChangeRulesThatAreNone(t *testing.T) {
 		if c, err := ChangePoints(tt.x, DefaultChangeRule()); !errors.Is(err, tt.want) {
 			t.Errorf("%v: %v, %v", tt.x, c, err)
 		}
-		if s, _, err := BestEnergySplit(tt.x, 2); err == nil && len(tt.x) != 2 {
-			t.Errorf("%v: %v, %v", tt.x, s, err)
-		}
-	}
-	if s, ok, err := BestEnergySplit(x, 1); err == nil {
-		t.Errorf("parts of one: %v, %v", s, ok)
 	}
 }
 
@@ -272,7 +260,7 @@ func FuzzMovements(f *testing.F) {
 		}
 		last = 0
 		for _, c := range m.Creeps {
-			if c.From < last || c.To <= c.From || c.To > len(x) || !finite(c.Change) || !finite(c.Slope) || !(c.P >= 0 && c.P <= 1) {
+			if c.From < last || c.To <= c.From || c.To > len(x) || !finite(c.Change) || !(c.P >= 0 && c.P <= 1) {
 				t.Fatalf("creeps %+v", m.Creeps)
 			}
 			last = c.To

@@ -15,11 +15,6 @@ type CommonShift struct {
 	// when OK is false: too few cells.
 	Lower, Upper float64
 	OK           bool
-	Cells        int
-	Spread       float64 // of the cells about the estimate: scaled median absolute deviation
-	// Share is the part of the cells that moved the way of the estimate, 0 where
-	// that is 0: near 1 for a machine, near one half for a few changes.
-	Share float64
 }
 
 // NewCommonShift estimates the common part of the log shifts of a session's
@@ -38,22 +33,10 @@ func NewCommonShift(shifts []float64, alpha float64) (CommonShift, error) {
 		return CommonShift{}, err
 	}
 	s := slices.Sorted(slices.Values(shifts))
-	c := CommonShift{Estimate: medianSorted(s), Lower: math.Inf(-1), Upper: math.Inf(1), Cells: len(s)}
+	c := CommonShift{Estimate: medianSorted(s), Lower: math.Inf(-1), Upper: math.Inf(1)}
 	if k := signIndex(len(s), alpha); k > 0 {
 		c.Lower, c.Upper, c.OK = s[k-1], s[len(s)-k], true
 	}
-	_, spread, err := MAD(s)
-	if err != nil {
-		return CommonShift{}, err
-	}
-	c.Spread = spread
-	same := 0
-	for _, v := range s {
-		if c.Estimate > 0 && v > 0 || c.Estimate < 0 && v < 0 {
-			same++
-		}
-	}
-	c.Share = float64(same) / float64(len(s))
 	return c, nil
 }
 
@@ -65,12 +48,4 @@ func signIndex(n int, alpha float64) int {
 		k++
 	}
 	return k
-}
-
-// Explains reports whether the common shift explains a cell whose own shift is
-// beyond limit (both on the log scale, positive is worse): all cells certainly
-// moved the same way, and without what they moved this one is inside. A cell that
-// stands out from a slow machine is not explained.
-func (c CommonShift) Explains(shift, limit float64) bool {
-	return c.OK && c.Lower > 0 && shift > limit && shift-c.Estimate <= limit
 }

@@ -1,39 +1,16 @@
 package stats
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 )
 
-// EnergySplit is the place at which a series differs most before and after.
-type EnergySplit struct {
-	At  int     // index of the first value behind the split
-	End int     // end of what was held against the values before, exclusive
-	Q   float64 // m*n/(m+n) times the energy distance of both parts
-}
-
-// BestEnergySplit returns the split of x with the largest Q, each part of at
-// least least values (2 or more). The part behind may end before x does: a rise
-// and fall is found by its rise. ok is false for a series shorter than two parts.
-//
-// Q = m*n/(m+n) * (2*mean|x_i - y_j| - mean|x_i - x_k| - mean|y_j - y_l|) over
-// pairs of different values, thus with the exponent alpha = 1: it sees changes of
-// location and of shape, and needs no moments above the first. O(n^2) time, O(n)
-// memory. Source: Szekely & Rizzo 2004; Matteson & James 2014, (5) to (7).
-func BestEnergySplit(x []float64, least int) (best EnergySplit, ok bool, err error) {
-	if err := checkSeries("energy split", x); err != nil {
-		return EnergySplit{}, false, err
-	}
-	if least < 2 {
-		return EnergySplit{}, false, fmt.Errorf("energy split: parts of %d, want at least 2", least)
-	}
-	if len(x) < 2*least {
-		return EnergySplit{}, false, nil
-	}
-	best = bestEnergySplit(x, least)
-	return best, true, checkResult("energy split", best.Q)
+// energySplit is the place at which a series differs most before and after.
+type energySplit struct {
+	at  int     // index of the first value behind the split
+	end int     // end of what was held against the values before, exclusive
+	q   float64 // m*n/(m+n) times the energy distance of both parts
 }
 
 // checkSeries refuses a sample whose squared sums leave the range of float64.
@@ -45,7 +22,15 @@ func checkSeries(what string, x []float64) error {
 	return checkResult(what, span*span)
 }
 
-func bestEnergySplit(x []float64, least int) EnergySplit {
+// bestEnergySplit returns the split of x with the largest Q, each part of at least
+// least values (2 or more; x has room for both). The part behind may end before x
+// does: a rise and fall is found by its rise.
+//
+// Q = m*n/(m+n) * (2*mean|x_i - y_j| - mean|x_i - x_k| - mean|y_j - y_l|) over
+// pairs of different values, thus with the exponent alpha = 1: it sees changes of
+// location and of shape, and needs no moments above the first. O(n^2) time, O(n)
+// memory. Source: Szekely & Rizzo 2004; Matteson & James 2014, (5) to (7).
+func bestEnergySplit(x []float64, least int) energySplit {
 	n := len(x)
 	before := make([]float64, n) // sum of |x_i - x_j| over i < at, for each j
 	all := make([]float64, n)    // over i < j
@@ -54,7 +39,7 @@ func bestEnergySplit(x []float64, least int) EnergySplit {
 			all[j] += math.Abs(x[i] - x[j])
 		}
 	}
-	best := EnergySplit{Q: math.Inf(-1)}
+	best := energySplit{q: math.Inf(-1)}
 	left := 0.0
 	for at := 1; at+least <= n; at++ {
 		left += all[at-1]
@@ -73,8 +58,8 @@ func bestEnergySplit(x []float64, least int) EnergySplit {
 				continue
 			}
 			// Later ends win ties: rounding must not cut off what is alike.
-			if q := energyQ(at, end-at, left, right, cross); q > best.Q || q == best.Q && end > best.End && at == best.At {
-				best = EnergySplit{at, end, q}
+			if q := energyQ(at, end-at, left, right, cross); q > best.q || q == best.q && end > best.end && at == best.at {
+				best = energySplit{at, end, q}
 			}
 		}
 	}

@@ -15,25 +15,15 @@ type Movements struct {
 // Creep is a stretch of a series without an edge.
 type Creep struct {
 	From, To int     // of values, To exclusive
-	Slope    float64 // per value; the median of all pairs, steps within taken out
 	Change   float64 // along the whole stretch, steps within not counted
 	P        float64 // Mann-Kendall, two-sided, steps within taken out
-}
-
-// LastStep is where the present level began: sessions before it say nothing of
-// it. 0 when there was no step.
-func (m Movements) LastStep() int {
-	if len(m.Steps) == 0 {
-		return 0
-	}
-	return m.Steps[len(m.Steps)-1].At
 }
 
 // FindMovements names the steps and the creeps of a series (log session medians
 // in time order). ChangePoints cuts a creep into steps; here the segments between
 // its changes are described anew by levels and lines, as many of them as Schwarz's
 // criterion pays for, with the noise of the series taken from the differences of
-// neighbours, which neither steps nor creeps inflate. A line must pass MannKendall
+// neighbours, which neither steps nor creeps inflate. A line must pass mannKendall
 // at the rule's level and come to its floor, a step beside a line must be one that
 // no kink explains, and the residuals of lines are searched again: a creep can
 // hide a step. Sources: Schwarz 1978; Bai & Perron 2003 for the search over all
@@ -185,7 +175,7 @@ func (f *lineFit) creeps(from, to int, slope float64) bool {
 	key := [2]int{from, to}
 	is, ok := f.trends[key]
 	if !ok {
-		is = Reaches(mannKendall(f.x[from:to]).PTwoSided, f.rule.Level)
+		is = Reaches(mannKendall(f.x[from:to]).twoSided, f.rule.Level)
 		f.trends[key] = is
 	}
 	return is

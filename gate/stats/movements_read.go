@@ -181,14 +181,6 @@ func (f *lineFit) creep(segments []segment, straight []float64) Creep {
 		}
 		c.Change += slope * float64(values)
 	}
-	part := straight[c.From:c.To]
-	times := make([]float64, len(part))
-	for i := range times {
-		times[i] = float64(i)
-	}
-	if s, err := TheilSen(times, part, 0.025); err == nil {
-		c.Slope = s.Estimate
-	}
-	c.P = mannKendall(part).PTwoSided
+	c.P = mannKendall(straight[c.From:c.To]).twoSided
 	return c
 }

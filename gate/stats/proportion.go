@@ -46,17 +46,3 @@ func betaLower(a, b, alpha float64) float64 {
 	}
 	return math.Exp(hi)
 }
-
-// TrialsForRate is the smallest number of trials without a hit that bounds a rate
-// by at most limit, one-sided at alpha: 59 for 5 %, 299 for 1 % at .05. 0 when a
-// parameter is none, or more trials than can be counted are needed.
-func TrialsForRate(limit, alpha float64) int {
-	if checkAlpha("", alpha) != nil || !(limit > 0 && limit < 1) {
-		return 0
-	}
-	n, err := MinForUpperBound(1-limit, 1-alpha)
-	if err != nil {
-		return 0
-	}
-	return n
-}

@@ -24,14 +24,6 @@ func TestProportionReferences(t *testing.T) {
 		near(t, "lower", lower, tt.lower, tt.tol, err)
 		near(t, "upper", upper, tt.upper, tt.tol, nil)
 	}
-	for _, tt := range []struct {
-		limit float64
-		n     int
-	}{{.05, 59}, {.01, 299}, {0, 0}, {1, 0}, {math.NaN(), 0}} {
-		if n := TrialsForRate(tt.limit, .05); n != tt.n {
-			t.Errorf("trials for %v: %d, want %d", tt.limit, n, tt.n)
-		}
-	}
 }
 
 // The bounds are what they claim by the binomial distribution itself: at the

@@ -12,24 +12,6 @@ import (
 func seriesFunctions(tables *Tables) map[string]func(x, y []float64) ([]float64, error) {
 	rule := ChangeRule{Level: .1, LeastSegment: 2, Permutations: 19}
 	return map[string]func(x, y []float64) ([]float64, error){
-		"MannKendall": func(x, _ []float64) ([]float64, error) {
-			r, err := MannKendall(x)
-			return []float64{r.Tau, r.PLess, r.PGreater, r.PTwoSided}, err
-		},
-		"TheilSen": func(x, _ []float64) ([]float64, error) {
-			s, err := TheilSen(steps(0, len(x)), x, .05)
-			if !s.OK {
-				return []float64{s.Estimate}, err
-			}
-			return []float64{s.Estimate, s.Lower, s.Upper}, err
-		},
-		"BestEnergySplit": func(x, _ []float64) ([]float64, error) {
-			s, ok, err := BestEnergySplit(x, 2)
-			if !ok {
-				return nil, err
-			}
-			return []float64{s.Q}, err
-		},
 		"FindMovements": func(x, _ []float64) ([]float64, error) {
 			m, err := FindMovements(x, rule)
 			var out []float64
@@ -37,13 +19,13 @@ func seriesFunctions(tables *Tables) map[string]func(x, y []float64) ([]float64,
 				out = append(out, s.Q, s.P, s.Step)
 			}
 			for _, c := range m.Creeps {
-				out = append(out, c.Slope, c.Change, c.P)
+				out = append(out, c.Change, c.P)
 			}
 			return out, err
 		},
 		"NewCommonShift": func(x, _ []float64) ([]float64, error) {
 			c, err := NewCommonShift(x, .05)
-			out := []float64{c.Estimate, c.Spread, c.Share}
+			out := []float64{c.Estimate}
 			if c.OK {
 				out = append(out, c.Lower, c.Upper)
 			}

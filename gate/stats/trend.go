@@ -12,52 +12,38 @@ import (
 // distribution is enumerated.
 const exactTrend = 40
 
-// TrendTest is a Mann-Kendall test for a monotone trend in a series.
-type TrendTest struct {
-	S         int     // rising pairs minus falling pairs
-	Tau       float64 // S over the number of pairs, -1 to 1 (Kendall's tau-a)
-	PLess     float64 // small when the series tends to fall
-	PGreater  float64 // small when it tends to rise
-	PTwoSided float64 // twice the smaller of both, at most 1
-	Tied      bool
-	Method    Method
+// trendTest is a Mann-Kendall test for a monotone trend in a series.
+type trendTest struct {
+	s        int     // rising pairs minus falling pairs
+	less     float64 // small when the series tends to fall
+	greater  float64 // small when it tends to rise
+	twoSided float64 // twice the smaller of both, at most 1
 }
 
-// MannKendall tests whether a series in time order has no trend, whatever the
-// distribution of its values. It is exact up to 40 values without ties; else the
-// normal approximation, corrected for ties and continuity. A level step is a
-// trend to it, and values that resemble their predecessors make it bolder than it
-// says (an autocorrelation of 0.3 makes .05 about .13). It needs three values.
+// mannKendall tests whether a series of three values or more, in time order, has no
+// trend, whatever the distribution of its values. It is exact up to 40 values
+// without ties; else the normal approximation, corrected for ties and continuity. A
+// level step is a trend to it, and values that resemble their predecessors make it
+// bolder than it says (an autocorrelation of 0.3 makes .05 about .13).
 // Sources: Mann 1945; Kendall 1975, chapter 4.
-func MannKendall(x []float64) (TrendTest, error) {
-	if err := checkSample("trend test", x); err != nil {
-		return TrendTest{}, err
-	}
-	if len(x) < 3 {
-		return TrendTest{}, fmt.Errorf("trend test of %d values: %w", len(x), ErrInsufficient)
-	}
-	return mannKendall(x), nil
-}
-
-func mannKendall(x []float64) TrendTest {
+func mannKendall(x []float64) trendTest {
 	n := len(x)
 	pairs := n * (n - 1) / 2
 	falling, ties, lost := fallingPairs(x)
 	s := pairs - ties - 2*falling
-	r := TrendTest{S: s, Tau: float64(s) / float64(pairs), Tied: ties > 0, Method: Exact}
+	r := trendTest{s: s}
 	switch {
 	case ties == pairs:
-		r.PLess, r.PGreater = 1, 1
+		r.less, r.greater = 1, 1
 	case ties == 0 && n <= exactTrend:
 		table := inversionTable(n)
-		r.PGreater, r.PLess = table[falling], table[pairs-falling]
+		r.greater, r.less = table[falling], table[pairs-falling]
 	default:
-		r.Method = NormalApproximation
 		sigma := trendSigma(n, lost)
-		r.PLess = distuv.UnitNormal.CDF(float64(s+1) / sigma)
-		r.PGreater = distuv.UnitNormal.CDF(-float64(s-1) / sigma)
+		r.less = distuv.UnitNormal.CDF(float64(s+1) / sigma)
+		r.greater = distuv.UnitNormal.CDF(-float64(s-1) / sigma)
 	}
-	r.PTwoSided = min(1, 2*min(r.PLess, r.PGreater))
+	r.twoSided = min(1, 2*min(r.less, r.greater))
 	return r
 }
 
@@ -116,84 +102,6 @@ func inversionTable(n int) []float64 {
 		p = next
 	}
 	return cumulate(p, 1)
-}
-
-// Slope is how fast a series moves, in its unit per unit of time.
-type Slope struct {
-	Estimate     float64
-	Lower, Upper float64 // one-sided bounds, each at the asked level
-	OK           bool    // false: too few values for bounds at that level; they are infinite
-}
-
-// TheilSen estimates the slope of y over t (ascending, no two equal) by the
-// median of the slopes of all pairs, and bounds it by their order statistics with
-// the normal approximation of Kendall's S, which is close from ten values on.
-// Almost a third of the values may be wild without moving it far. O(n^2) memory
-// and time: 2,000 values take 16 MB. Sources: Theil 1950; Sen 1968.
-func TheilSen(t, y []float64, alpha float64) (Slope, error) {
-	if err := checkTwo("slope", t, y); err != nil {
-		return Slope{}, err
-	}
-	if err := checkAlpha("slope", alpha); err != nil {
-		return Slope{}, err
-	}
-	if len(t) != len(y) {
-		return Slope{}, fmt.Errorf("slope of %d values at %d times", len(y), len(t))
-	}
-	if len(y) < 2 {
-		return Slope{}, fmt.Errorf("slope of 1 value: %w", ErrInsufficient)
-	}
-	n := len(y)
-	slopes := make([]float64, 0, n*(n-1)/2)
-	for i := range y {
-		for j := i + 1; j < n; j++ {
-			if !(t[j] > t[i]) {
-				return Slope{}, fmt.Errorf("slope: time %v at position %d is not after %v", t[j], j, t[i])
-			}
-			slopes = append(slopes, (y[j]-y[i])/(t[j]-t[i]))
-		}
-	}
-	total := len(slopes)
-	s := Slope{Lower: math.Inf(-1), Upper: math.Inf(1)}
-	s.Estimate = midpoint(selectRank(slopes, (total-1)/2), selectRank(slopes, total/2))
-	_, _, lost := fallingPairs(y)
-	c := -distuv.UnitNormal.Quantile(alpha) * trendSigma(n, lost)
-	if k := int(math.Floor((float64(total) - c) / 2)); k >= 1 {
-		s.Lower, s.Upper, s.OK = selectRank(slopes, k-1), selectRank(slopes, total-k), true
-		return s, checkResult("slope", s.Estimate, s.Lower, s.Upper)
-	}
-	return s, checkResult("slope", s.Estimate)
-}
-
-// selectRank returns the value of a 0-based rank, and reorders s (Hoare 1961).
-func selectRank(s []float64, rank int) float64 {
-	lo, hi := 0, len(s)-1
-	for lo < hi {
-		pivot := s[lo+(hi-lo)/2]
-		i, j := lo, hi
-		for i <= j {
-			for s[i] < pivot {
-				i++
-			}
-			for s[j] > pivot {
-				j--
-			}
-			if i <= j {
-				s[i], s[j] = s[j], s[i]
-				i++
-				j--
-			}
-		}
-		switch {
-		case rank <= j:
-			hi = j
-		case rank >= i:
-			lo = i
-		default:
-			return s[rank]
-		}
-	}
-	return s[rank]
 }
 
 // AnchorDrift is how far recent sessions lie above anchored ones.
