@@ -36,18 +36,33 @@ func line(ctx context.Context, dir string, args ...string) string {
 func run(ctx context.Context, dir string, out io.Writer, args ...string) error {
 	ctx, cancel := context.WithTimeout(ctx, gitTimeout)
 	defer cancel()
-	// The repository's own configuration may name programs to run. Its filters do
-	// run: without them a file that a filter stores (LFS) would always differ.
-	safe := []string{"--no-pager", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"}
-	cmd := exec.CommandContext(ctx, "git", slices.Concat(safe, args)...)
-	cmd.Dir = dir
-	cmd.Env = gitEnviron(os.Environ())
+	cmd := gitCommand(ctx, dir, args...)
 	cmd.Stdout = out
 	endGroup(cmd, syscall.SIGKILL, time.Second)
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("git %s in %s: %w", args[0], dir, err)
 	}
 	return nil
+}
+
+// answer runs git, which may write, and returns what it said to its user, in one
+// line. The time limit is the context's.
+func answer(cmd *exec.Cmd) (said string, err error) {
+	var text tail
+	cmd.Stdout, cmd.Stderr = &text, &text
+	endGroup(cmd, syscall.SIGTERM, time.Second)
+	err = cmd.Run()
+	return strings.Join(strings.Fields(string(text)), " "), err
+}
+
+// gitCommand is git in dir, as this room trusts it.
+func gitCommand(ctx context.Context, dir string, args ...string) *exec.Cmd {
+	// The repository's own configuration may name programs to run. Its filters do
+	// run: without them a file that a filter stores (LFS) would always differ.
+	safe := []string{"--no-pager", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"}
+	cmd := exec.CommandContext(ctx, "git", slices.Concat(safe, args)...)
+	cmd.Dir, cmd.Env = dir, gitEnviron(os.Environ())
+	return cmd
 }
 
 // gitEnviron keeps the few variables that git needs to find itself and the user's
@@ -76,6 +91,17 @@ func endGroup(cmd *exec.Cmd, sig syscall.Signal, grace time.Duration) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, sig) }
 	cmd.WaitDelay = grace
+}
+
+// tail keeps the end of what git says: a filter or a server may say anything.
+type tail []byte
+
+func (t *tail) Write(p []byte) (int, error) {
+	*t = append(*t, p...)
+	if len(*t) > gitOutput {
+		*t = append((*t)[:0], (*t)[len(*t)-gitOutput/2:]...)
+	}
+	return len(p), nil
 }
 
 // bounded refuses what goes beyond its limit.

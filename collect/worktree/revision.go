@@ -7,12 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -61,7 +58,7 @@ func MergeBase(ctx context.Context, dir, a, b string) string {
 // to the root of the working tree. The error is fs.ErrNotExist where the commit
 // has no such file, another where the commit is not there or the file is no file.
 func FileAt(ctx context.Context, dir, commit, path string, most int) ([]byte, error) {
-	if line(ctx, dir, "cat-file", "-t", commit) != "commit" {
+	if !Has(ctx, dir, commit) {
 		return nil, fmt.Errorf("git: commit %s is not in %s", commit, dir)
 	}
 	// A path that begins with ./ would relate to dir.
@@ -95,15 +92,14 @@ const fetchTimeout = 5 * time.Minute
 func Fetch(ctx context.Context, dir, url, commit, token string) error {
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
-	args := []string{"--no-pager", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "protocol.ext.allow=never",
+	args := []string{"-c", "protocol.ext.allow=never",
 		"fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head", "--no-auto-maintenance"}
 	// Asked for in a whole clone, a depth would cut that clone's history.
 	if line(ctx, dir, "rev-parse", "--is-shallow-repository") == "true" {
 		args = append(args, "--depth=1")
 	}
-	cmd := exec.CommandContext(ctx, "git", append(args, "--end-of-options", url, commit)...)
-	cmd.Dir = dir
-	cmd.Env = slices.DeleteFunc(gitEnviron(os.Environ()), func(kv string) bool { return strings.HasPrefix(kv, "GIT_NO_LAZY_FETCH=") })
+	cmd := gitCommand(ctx, dir, append(args, "--end-of-options", url, commit)...)
+	cmd.Env = slices.DeleteFunc(cmd.Env, func(kv string) bool { return strings.HasPrefix(kv, "GIT_NO_LAZY_FETCH=") })
 	if token != "" {
 		basic := base64.StdEncoding.EncodeToString([]byte("x-access-token:" + token))
 		cmd.Env = append(cmd.Env, "GIT_CONFIG_COUNT=2",
@@ -111,14 +107,11 @@ func Fetch(ctx context.Context, dir, url, commit, token string) error {
 			"GIT_CONFIG_KEY_0=http."+url+".extraheader", "GIT_CONFIG_VALUE_0=",
 			"GIT_CONFIG_KEY_1=http."+url+".extraheader", "GIT_CONFIG_VALUE_1=AUTHORIZATION: basic "+basic)
 	}
-	var said bytes.Buffer
-	cmd.Stderr = &bounded{to: &said, left: gitOutput}
-	endGroup(cmd, syscall.SIGTERM, time.Second)
-	if err := cmd.Run(); err != nil {
+	if said, err := answer(cmd); err != nil {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			err = fmt.Errorf("no end after %v", fetchTimeout)
 		}
-		return fmt.Errorf("git fetch %s: %w: %s", commit, err, strings.Join(strings.Fields(said.String()), " "))
+		return fmt.Errorf("git fetch %s: %w: %s", commit, err, said)
 	}
 	return nil
 }

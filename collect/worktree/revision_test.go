@@ -162,3 +162,22 @@ func TestCredentials(t *testing.T) {
 		t.Errorf("in an included file: %q", got)
 	}
 }
+
+// A server says what it likes: that it says much is no failure.
+func TestFetchFromATalkativeServer(t *testing.T) {
+	bin := t.TempDir()
+	script := "#!/bin/sh\nhead -c 200000 /dev/zero | tr '\\0' x >&2\necho the end >&2\n! [ -e " + filepath.Join(bin, "fail") + " ]\n"
+	write(t, bin, "git", script)
+	if err := os.Chmod(filepath.Join(bin, "git"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	if err := Fetch(t.Context(), bin, "https://git.example/x", strings.Repeat("1", 40), ""); err != nil {
+		t.Errorf("%.200s", err)
+	}
+	write(t, bin, "fail", "")
+	err := Fetch(t.Context(), bin, "https://git.example/x", strings.Repeat("1", 40), "")
+	if err == nil || !strings.HasSuffix(err.Error(), "the end") || len(err.Error()) > gitOutput+1000 {
+		t.Errorf("%.200v", err)
+	}
+}

@@ -7,11 +7,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -39,7 +37,7 @@ func Checkout(ctx context.Context, repo, commit, dir string) (*Tree, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, checkoutTimeout)
 	defer cancel()
-	said, err := answer(ctx, repo, "worktree", "add", "--quiet", "--detach", "--end-of-options", dir, commit)
+	said, err := answer(gitCommand(ctx, repo, "worktree", "add", "--quiet", "--detach", "--end-of-options", dir, commit))
 	if err == nil {
 		return t, nil
 	}
@@ -60,9 +58,9 @@ func (t *Tree) Remove() error {
 	if !known(ctx, t.repo, t.Dir) {
 		return nil
 	}
-	if said, err := answer(ctx, t.repo, "worktree", "remove", "--force", "--force", "--end-of-options", t.Dir); err != nil {
+	if said, err := answer(gitCommand(ctx, t.repo, "worktree", "remove", "--force", "--force", "--end-of-options", t.Dir)); err != nil {
 		// An older git refuses what is not there any more.
-		if _, perr := answer(ctx, t.repo, "worktree", "prune"); perr != nil {
+		if _, perr := answer(gitCommand(ctx, t.repo, "worktree", "prune")); perr != nil {
 			return fmt.Errorf("git worktree remove %s: %w: %s", t.Dir, err, said)
 		}
 	}
@@ -120,29 +118,6 @@ func Tracked(ctx context.Context, dir, file string) bool {
 	var out bytes.Buffer
 	err := run(ctx, dir, &bounded{to: &out, left: gitOutput}, "ls-files", "--error-unmatch", "-z", "--", ":(literal)"+file)
 	return err == nil && out.Len() > 0
-}
-
-// answer runs git in dir and returns what it said to its user, in one line. The
-// time limit is the context's.
-func answer(ctx context.Context, dir string, args ...string) (said string, err error) {
-	cmd := exec.CommandContext(ctx, "git", append([]string{"--no-pager", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"}, args...)...)
-	cmd.Dir, cmd.Env = dir, gitEnviron(os.Environ())
-	var text tail
-	cmd.Stdout, cmd.Stderr = &text, &text
-	endGroup(cmd, syscall.SIGTERM, time.Second)
-	err = cmd.Run()
-	return strings.Join(strings.Fields(string(text)), " "), err
-}
-
-// tail keeps the end of what git says: a filter may say anything.
-type tail []byte
-
-func (t *tail) Write(p []byte) (int, error) {
-	*t = append(*t, p...)
-	if len(*t) > gitOutput {
-		*t = append((*t)[:0], (*t)[len(*t)-gitOutput/2:]...)
-	}
-	return len(p), nil
 }
 
 // isHash reports whether a text is a full hash: what is no hash could be read as
