@@ -60,23 +60,6 @@ type Event struct {
 // Measure does one run; measure.Do is the real one.
 type Measure func(context.Context, measure.Run) measure.Outcome
 
-// Collect executes all of the plan's order, look by look. It returns when all is
-// done or ctx ends; the run in flight is then journalled as interrupted and the
-// session marked. The error is for what makes going on pointless: the journal
-// cannot be written.
-func Collect(ctx context.Context, m Matrix, log Log, do Measure, tell func(Event)) error {
-	c := New(m, log, do, tell)
-	interrupted := false
-	for look := 1; look <= max(1, len(m.Plan.Looks)) && !interrupted; look++ {
-		var err error
-		if interrupted, err = c.Look(ctx, m.Plan.All(look)); err != nil {
-			c.drop()
-			return err
-		}
-	}
-	return c.End(interrupted)
-}
-
 // Collector measures one plan, selection by selection, in one session. Whoever
 // decides what goes on stands between two of its looks.
 type Collector struct {

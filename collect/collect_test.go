@@ -87,7 +87,7 @@ func took(seconds float64, more ...generic.Measurement) measure.Outcome {
 func (s *script) collect(ctx context.Context, p *plan.Plan, tell func(Event)) error {
 	root := s.t.TempDir()
 	m := Matrix{Plan: p, Session: result.Session{ID: "S", StartedAt: began}, Root: root, Runs: filepath.Join(root, "runs")}
-	return Collect(ctx, m, s, s.do, tell)
+	return collectAll(ctx, m, s, s.do, tell)
 }
 
 func (s *script) journalled() []*journal.Run {
@@ -242,7 +242,7 @@ func TestRemoveFails(t *testing.T) {
 	m := Matrix{Plan: twoVariants(t, 2, 0), Session: result.Session{StartedAt: began}, Root: t.TempDir(),
 		Remove: func(string) error { return os.ErrPermission }}
 	m.Runs = m.Root
-	if err := Collect(t.Context(), m, s, s.do, nil); err != nil {
+	if err := collectAll(t.Context(), m, s, s.do, nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, run := range s.journalled() {

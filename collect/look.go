@@ -15,7 +15,9 @@ func (c *Collector) Begun(look int) (plan.Selection, bool) {
 }
 
 // Look measures one selection: what is still to be done of it, the rest an
-// earlier process did. interrupted says that ctx ended before that was done.
+// earlier process did. interrupted says that ctx ended before that was done; the
+// run in flight is then journalled as interrupted. The error is for what makes
+// going on pointless: the journal cannot be written.
 func (c *Collector) Look(ctx context.Context, sel plan.Selection) (interrupted bool, err error) {
 	p := c.m.Plan
 	todo := c.past.remaining(p, sel, c.m.RetryFailed)
@@ -35,6 +37,8 @@ func (c *Collector) Look(ctx context.Context, sel plan.Selection) (interrupted b
 	if err := c.begin(sel); err != nil {
 		return false, err
 	}
+	// What cannot be removed is no reason to lose a session over.
+	defer func() { _ = c.spare.drop() }()
 	for _, i := range todo {
 		if ctx.Err() != nil {
 			return true, nil
@@ -76,13 +80,8 @@ func (c *Collector) begin(sel plan.Selection) error {
 // End ends the session, if one was begun. interrupted says that it was stopped
 // from outside before all was done.
 func (c *Collector) End(interrupted bool) error {
-	c.drop()
 	if !c.begun {
 		return nil
 	}
 	return c.log.Append(journal.Record{End: &journal.End{Session: c.session, Sources: c.sourceList(), Interrupted: interrupted}})
 }
-
-// drop removes the spare folder. What cannot be removed is no reason to lose a
-// session over.
-func (c *Collector) drop() { _ = c.spare.drop() }

@@ -23,14 +23,15 @@ func lookPlan(t *testing.T) *plan.Plan {
 	return p
 }
 
-// byLook drives a plan as flow does: y is decided after the first look.
-func byLook(ctx context.Context, m Matrix, log Log, do Measure, tell func(Event)) error {
+// drive goes through a plan's looks as flow does; choose selects the cells that go
+// on to a look.
+func drive(ctx context.Context, m Matrix, log Log, do Measure, tell func(Event), choose func(look int) plan.Selection) error {
 	c := New(m, log, do, tell)
 	interrupted := false
-	for look := 1; look <= 3 && !interrupted; look++ {
+	for look := 1; look <= len(m.Plan.Looks) && !interrupted; look++ {
 		sel, begun := c.Begun(look)
 		if !begun {
-			sel = m.Plan.Only(look, func(cell int) bool { return look == 1 || m.Plan.Cells[cell].Variant == "x" })
+			sel = choose(look)
 		}
 		var err error
 		if interrupted, err = c.Look(ctx, sel); err != nil {
@@ -38,6 +39,18 @@ func byLook(ctx context.Context, m Matrix, log Log, do Measure, tell func(Event)
 		}
 	}
 	return c.End(interrupted)
+}
+
+// collectAll measures every look in full.
+func collectAll(ctx context.Context, m Matrix, log Log, do Measure, tell func(Event)) error {
+	return drive(ctx, m, log, do, tell, m.Plan.All)
+}
+
+// byLook decides y after the first look.
+func byLook(ctx context.Context, m Matrix, log Log, do Measure, tell func(Event)) error {
+	return drive(ctx, m, log, do, tell, func(look int) plan.Selection {
+		return m.Plan.Only(look, func(cell int) bool { return look == 1 || m.Plan.Cells[cell].Variant == "x" })
+	})
 }
 
 // TestLookByLook: only what goes on is measured, in one session, with its place

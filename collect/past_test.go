@@ -67,14 +67,14 @@ func TestResumeAtEveryRecord(t *testing.T) {
 		log := &memory{dies: dies}
 		do, _ := scripted(func(int, measure.Run) measure.Outcome { return good(1) })
 		m := Matrix{Plan: p, Session: result.Session{ID: "one"}, Root: t.TempDir()}
-		if err := Collect(t.Context(), m, log, do, nil); err == nil {
+		if err := collectAll(t.Context(), m, log, do, nil); err == nil {
 			t.Fatalf("died at %d and noticed nothing", dies)
 		}
 		journalled := runs(log.records)
 		log.dies = 0
 		do, done := scripted(func(int, measure.Run) measure.Outcome { return good(1) })
 		m.Past, m.Continues = slices.Clone(log.records), true
-		if err := Collect(t.Context(), m, log, do, nil); err != nil {
+		if err := collectAll(t.Context(), m, log, do, nil); err != nil {
 			t.Fatal(err)
 		}
 		all := runs(log.records)
@@ -127,7 +127,7 @@ func TestWhatIsDoneAgain(t *testing.T) {
 				return good(1)
 			})
 			m := Matrix{Plan: p, Root: t.TempDir()}
-			if err := Collect(t.Context(), m, log, do, nil); err != nil {
+			if err := collectAll(t.Context(), m, log, do, nil); err != nil {
 				t.Fatal(err)
 			}
 			// An invalid run was tried again at once, as often as the limit says.
@@ -136,7 +136,7 @@ func TestWhatIsDoneAgain(t *testing.T) {
 			}
 			do, done = scripted(func(int, measure.Run) measure.Outcome { return good(1) })
 			m.Past, m.Continues, m.RetryFailed = log.records, true, tt.retry
-			if err := Collect(t.Context(), m, log, do, nil); err != nil {
+			if err := collectAll(t.Context(), m, log, do, nil); err != nil {
 				t.Fatal(err)
 			}
 			if got := fmt.Sprint(*done); got != "["+tt.want+"]" {
@@ -153,7 +153,7 @@ func TestWarmupsOfANewSession(t *testing.T) {
 	log := &memory{dies: 1 + 2 + 1 + 2} // session, both warm-ups, the metric, one block
 	do, _ := scripted(func(int, measure.Run) measure.Outcome { return good(1) })
 	m := Matrix{Plan: p, Session: result.Session{ID: "one"}, Root: t.TempDir()}
-	_ = Collect(t.Context(), m, log, do, nil)
+	_ = collectAll(t.Context(), m, log, do, nil)
 	for _, tt := range []struct {
 		continues bool
 		want      int
@@ -161,7 +161,7 @@ func TestWarmupsOfANewSession(t *testing.T) {
 		again := &memory{}
 		do, done := scripted(func(int, measure.Run) measure.Outcome { return good(1) })
 		m.Past, m.Continues = slices.Clone(log.records), tt.continues
-		if err := Collect(t.Context(), m, again, do, nil); err != nil {
+		if err := collectAll(t.Context(), m, again, do, nil); err != nil {
 			t.Fatal(err)
 		}
 		session := 0
@@ -190,7 +190,7 @@ func TestTimeoutRefersToThePast(t *testing.T) {
 		return good(5)
 	})
 	m := Matrix{Plan: p, Root: t.TempDir()}
-	if err := Collect(ctx, m, log, do, nil); err != nil {
+	if err := collectAll(ctx, m, log, do, nil); err != nil {
 		t.Fatal(err)
 	}
 	var limits []time.Duration
@@ -201,7 +201,7 @@ func TestTimeoutRefersToThePast(t *testing.T) {
 		return good(7)
 	})
 	m.Past, m.Continues = log.records, true
-	if err := Collect(t.Context(), m, log, do, nil); err != nil {
+	if err := collectAll(t.Context(), m, log, do, nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, l := range limits {
@@ -226,7 +226,7 @@ func TestResumeManyTimes(t *testing.T) {
 			m := Matrix{Plan: p, Root: t.TempDir(), Past: slices.Clone(log.records), Continues: len(log.records) > 0 && r.IntN(3) > 0}
 			log.dies = len(log.records) + 1 + r.IntN(6)
 			do, _ := scripted(func(int, measure.Run) measure.Outcome { return good(1) })
-			_ = Collect(t.Context(), m, log, do, nil)
+			_ = collectAll(t.Context(), m, log, do, nil)
 			done = 0
 			for _, rec := range log.records {
 				if rec.Run != nil && rec.Run.Repeat > 0 {

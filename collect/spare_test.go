@@ -1,9 +1,13 @@
 package collect
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/perfweir/perfweir/collect/measure"
+	"github.com/perfweir/perfweir/collect/result"
 )
 
 // Whatever a command did to its folder, the next run must not get it.
@@ -70,6 +74,32 @@ func TestASpareThatCannotBeUsedIsRemoved(t *testing.T) {
 	}
 	if err := s.drop(); err != nil {
 		t.Error(err)
+	}
+}
+
+// Where the journal cannot be written any more, no folder of a run that left
+// nothing stays behind.
+func TestNoSpareIsLeftByAFullDisk(t *testing.T) {
+	s := &script{t: t, refuse: 4} // after session, metric and one run
+	s.answer = func(_ int, r measure.Run) measure.Outcome {
+		if err := os.MkdirAll(filepath.Join(r.Folder, measure.OutFolder), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		return took(1)
+	}
+	m := Matrix{Plan: twoVariants(t, 2, 0), Session: result.Session{StartedAt: began}, Root: t.TempDir()}
+	m.Runs = filepath.Join(m.Root, "runs")
+	if err := collectAll(t.Context(), m, s, s.do, nil); !errors.Is(err, errFull) {
+		t.Fatal(err)
+	}
+	err := filepath.WalkDir(m.Runs, func(path string, _ os.DirEntry, err error) error {
+		if filepath.Base(path) == measure.OutFolder {
+			t.Errorf("%s is left", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

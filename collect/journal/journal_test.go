@@ -168,8 +168,8 @@ func TestCreateAppendOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, "recovered", records[:4], rec.Records)
-	if rec.Dropped != 13 || rec.PlanDigest() != "sha256:41" {
-		t.Errorf("dropped %d of plan %s", rec.Dropped, rec.PlanDigest())
+	if rec.Dropped != 13 || rec.Records[0].Open.Plan != "sha256:41" {
+		t.Errorf("dropped %d of plan %s", rec.Dropped, rec.Records[0].Open.Plan)
 	}
 	for _, r := range records[4:] {
 		if err := w.Append(r); err != nil {

@@ -76,9 +76,6 @@ type Recovered struct {
 	Dropped int64 // bytes of an unfinished record that were cut off
 }
 
-// PlanDigest is the digest of the plan that the records belong to.
-func (r *Recovered) PlanDigest() string { return r.Records[0].Open.Plan }
-
 // Open continues a journal after its last whole record. What follows that record
 // is cut off, for good: see Read for what that is.
 func Open(path string) (*Writer, *Recovered, error) {

@@ -41,7 +41,8 @@ func relative(root, p string) string {
 }
 
 // digest of a plan: a resume needs the same. Everything that decides which runs
-// there are, what they execute and in which order is in it.
+// there are, what they execute and in which order is in it; of a shard's plan, what
+// the others have to run as well.
 func (p *Plan) digest() string {
 	type cell struct {
 		Name, Digest     string
@@ -54,7 +55,7 @@ func (p *Plan) digest() string {
 		c := &p.Cells[i]
 		cells[i] = cell{c.Name, c.Digest, c.Repeats, c.Warmups, c.Exec.Timeout, c.Looks}
 	}
-	return digestOf(struct {
+	runs := digestOf(struct {
 		Suite    string
 		Seed     uint64
 		Looks    []int
@@ -63,6 +64,10 @@ func (p *Plan) digest() string {
 		Cells    []cell
 		Confirms string `json:",omitempty"`
 	}{p.Suite.Name, p.Seed, p.Looks, p.Builds, p.Sampling, cells, p.Confirms})
+	if p.Shard == "" {
+		return runs
+	}
+	return digestOf(struct{ Runs, Shard, Whole string }{runs, p.Shard, p.Whole})
 }
 
 // digestOf hashes the JSON of a value; encoding/json writes struct fields in

@@ -73,7 +73,7 @@ func Make(s *Suite, f Facts) (*Plan, error) {
 		return nil, err
 	}
 	p.Order = order(p.Cells, f.Seed)
-	p.Digest = p.shardDigest(p.digest())
+	p.Digest = p.digest()
 	return p, nil
 }
 
@@ -142,7 +142,9 @@ func newCell(b *Benchmark, v *Variant, in InputFile, exec Exec, name string, f F
 	if v.Repeats != nil {
 		c.Repeats, c.Looks = *v.Repeats, nil
 	}
-	c.setLooks(orElse(v.Looks, c.Looks))
+	if len(v.Looks) > 0 {
+		c.setLooks(v.Looks)
+	}
 	if f.Repeats > 0 {
 		c.Repeats, c.Looks = f.Repeats, nil
 	}
@@ -158,13 +160,6 @@ func newCell(b *Benchmark, v *Variant, in InputFile, exec Exec, name string, f F
 		}
 	}
 	return c
-}
-
-func orElse(looks, otherwise []int) []int {
-	if len(looks) > 0 {
-		return looks
-	}
-	return otherwise
 }
 
 // chooseInputs applies shuffle and limit. The shuffle is seeded by the

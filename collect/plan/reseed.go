@@ -6,6 +6,6 @@ func (p *Plan) Reseed(seed uint64) *Plan {
 	q := *p
 	q.Seed = seed
 	q.Order = order(q.Cells, seed)
-	q.Digest = q.shardDigest(q.digest())
+	q.Digest = q.digest()
 	return &q
 }

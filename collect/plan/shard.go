@@ -83,14 +83,6 @@ func shares(cells []Cell, groups []*group, shards int) []int {
 // commit may differ in a path or a date.
 func (p *Plan) wholeDigest() string {
 	common := *p
-	common.Seed, common.Builds = 0, nil
+	common.Seed, common.Builds, common.Shard = 0, nil, ""
 	return common.digest()
-}
-
-// shardDigest makes the digest of a shard's plan of that of its runs.
-func (p *Plan) shardDigest(runs string) string {
-	if p.Shard == "" {
-		return runs
-	}
-	return digestOf(struct{ Runs, Shard, Whole string }{runs, p.Shard, p.Whole})
 }
