@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io/fs"
+	"math"
 	"strings"
 	"testing"
 
@@ -220,9 +221,7 @@ func FuzzEntry(f *testing.F) {
 	}
 	lim := Limits{Document: 1 << 20, Entries: 20}.filled(1)
 	f.Fuzz(func(t *testing.T, name string, body []byte, flags, method uint16, size uint64, mode uint32) {
-		if len(name) > 1<<15 {
-			t.Skip("the writer takes no such name")
-		}
+		name = name[:min(len(name), math.MaxUint16)] // longer ones have no place in an archive
 		data := stored(t, body, func(h *zip.FileHeader) {
 			h.SetMode(fs.FileMode(mode))
 			h.Name, h.Flags, h.Method, h.UncompressedSize64 = name, flags, method, size

@@ -59,7 +59,6 @@ type Found struct {
 // nil where sessions were found and only more could not be asked for, which is a
 // warning. Found is there in any case, with what was seen until then.
 func Candidates(ctx context.Context, gh GitHub, q Query) (*Found, error) {
-	q.Workflow = strings.TrimPrefix(q.Workflow, workflowFolder)
 	if q.Sessions <= 0 {
 		q.Sessions = defaultSessions
 	}

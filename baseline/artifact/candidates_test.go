@@ -319,13 +319,14 @@ func TestOnlyWhatFitsCounts(t *testing.T) {
 
 func TestQueryIsChecked(t *testing.T) {
 	for want, spoil := range map[string]func(*Query){
-		"missing the repository's id":                                       func(q *Query) { q.RepositoryID = 0 },
-		"missing the workflow: set baseline.workflow":                       func(q *Query) { q.Workflow = "" },
-		"missing the branch: set baseline.branch":                           func(q *Query) { q.Branch = "" },
-		"missing the suite":                                                 func(q *Query) { q.Want.Suite = "" },
-		"missing the name of this machine, which baseline.machine asks for": func(q *Query) { q.Machine, q.SameMachineOnly = "", true },
-		`workflow "161335" is no file name: want one such as nightly.yml`:   func(q *Query) { q.Workflow = "161335" },
-		`workflow "../x.yml" is no file name: want one such as nightly.yml`: func(q *Query) { q.Workflow = "../x.yml" },
+		"missing the repository's id":                                                      func(q *Query) { q.RepositoryID = 0 },
+		"missing the workflow: set baseline.workflow":                                      func(q *Query) { q.Workflow = "" },
+		"missing the branch: set baseline.branch":                                          func(q *Query) { q.Branch = "" },
+		"missing the suite":                                                                func(q *Query) { q.Want.Suite = "" },
+		"missing the name of this machine, which baseline.machine asks for":                func(q *Query) { q.Machine, q.SameMachineOnly = "", true },
+		`workflow "161335" is no file name: want one such as nightly.yml`:                  func(q *Query) { q.Workflow = "161335" },
+		`workflow "../x.yml" is no file name: want one such as nightly.yml`:                func(q *Query) { q.Workflow = "../x.yml" },
+		`workflow ".github/workflows/x.yml" is no file name: want one such as nightly.yml`: func(q *Query) { q.Workflow = ".github/workflows/x.yml" },
 	} {
 		w := newWorld(t)
 		spoil(&w.q)
@@ -336,7 +337,7 @@ func TestQueryIsChecked(t *testing.T) {
 	}
 	w := newWorld(t)
 	w.good(100)
-	w.q.Workflow, w.q.Comparison = ".github/workflows/nightly.yml", ""
+	w.q.Comparison = ""
 	if found := w.find(); found.Fit != 1 || found.Origin != "workflow nightly.yml on main, of any commit" {
 		t.Errorf("%+v", found)
 	}

@@ -76,7 +76,7 @@ func pages[T any](f *fakeGitHub, name string, list []T) iter.Seq2[T, error] {
 
 func (f *fakeGitHub) WorkflowRuns(_ context.Context, q RunsQuery) iter.Seq2[WorkflowRun, error] {
 	matching := slices.DeleteFunc(slices.Clone(f.runs), func(r WorkflowRun) bool {
-		return r.HeadBranch != q.Branch || q.HeadSHA != "" && r.HeadSHA != q.HeadSHA || q.Event != "" || q.Status != ""
+		return r.HeadBranch != q.Branch || q.HeadSHA != "" && r.HeadSHA != q.HeadSHA || q.Event != ""
 	})
 	return pages(f, "runs of "+q.Workflow+" on "+q.Branch, matching)
 }

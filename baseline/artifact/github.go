@@ -29,7 +29,6 @@ type RunsQuery struct {
 	Branch   string // head_branch: matches a fork's branch of that name, too
 	HeadSHA  string
 	Event    string
-	Status   string // "completed", "success", ...
 }
 
 // WorkflowRun is a run as GitHub's API tells it: facts that no run can write.

@@ -13,12 +13,11 @@ import (
 
 // Result is what one machine left of one shard, or why it cannot be read.
 type Result struct {
-	ArtifactID int64
-	Name       string // of the artifact
-	Machine    string // as names have it; the document's sessions have it as it is
-	Shard      string // as names have it: "2of3"
-	Attempt    int    // of the workflow run, by the name
-	Doc        *result.Document
+	Name    string // of the artifact
+	Machine string // as names have it; the document's sessions have it as it is
+	Shard   string // as names have it: "2of3"
+	Attempt int    // of the workflow run, by the name
+	Doc     *result.Document
 	// Again are the doubts of Doc that were measured again beside the base build; nil:
 	// none were.
 	Again *result.Document
@@ -49,7 +48,7 @@ func Results(ctx context.Context, gh GitHub, runID int64, suite string, limits L
 	out := make([]Result, 0, len(list))
 	left := lim.Documents
 	for _, n := range list {
-		r := Result{ArtifactID: n.ID, Name: n.Name, Machine: n.machine, Shard: n.shard, Attempt: n.attempt}
+		r := Result{Name: n.Name, Machine: n.machine, Shard: n.shard, Attempt: n.attempt}
 		var size int64
 		r.Doc, r.Again, size, r.Err = readOne(ctx, gh, runID, suite, n, lim, left)
 		left -= size

@@ -19,7 +19,6 @@ import (
 // it counts.
 const (
 	maxAnnotations       = 50 // a request
-	maxOutput            = 65535
 	maxAnnotationTitle   = 255
 	maxAnnotationMessage = 64000 // GitHub says 64 KB
 	maxStatusText        = 140
@@ -118,10 +117,10 @@ func checkOutput(r publish.CheckRun, annotations []publish.Annotation) (*github.
 		return nil, nil
 	case r.Title == "" || r.Summary == "":
 		return nil, fmt.Errorf("the output of a check run needs a title and a summary")
-	case len(r.Summary) > maxOutput:
-		return nil, fmt.Errorf("summary of %d bytes, GitHub takes %d: %w", len(r.Summary), maxOutput, publish.ErrTooLong)
-	case len(r.Text) > maxOutput:
-		return nil, fmt.Errorf("text of %d bytes, GitHub takes %d: %w", len(r.Text), maxOutput, publish.ErrTooLong)
+	case len(r.Summary) > publish.MaxSummary:
+		return nil, fmt.Errorf("summary of %d bytes, GitHub takes %d: %w", len(r.Summary), publish.MaxSummary, publish.ErrTooLong)
+	case len(r.Text) > publish.MaxSummary:
+		return nil, fmt.Errorf("text of %d bytes, GitHub takes %d: %w", len(r.Text), publish.MaxSummary, publish.ErrTooLong)
 	}
 	out := &github.CheckRunOutput{Title: &r.Title, Summary: &r.Summary, Text: some(r.Text)}
 	for i, a := range annotations {

@@ -62,5 +62,5 @@ func (c *Client) DeleteComment(ctx context.Context, id int64) error {
 
 // comment takes over what GitHub says; a nil m gives the zero value.
 func comment(m *github.IssueComment) publish.Comment {
-	return publish.Comment{ID: m.GetID(), Body: m.GetBody(), Author: m.GetUser().GetLogin(), CreatedAt: m.GetCreatedAt().Time, URL: m.GetHTMLURL()}
+	return publish.Comment{ID: m.GetID(), Body: m.GetBody(), Author: m.GetUser().GetLogin(), URL: m.GetHTMLURL()}
 }

@@ -109,14 +109,11 @@ func TestConformanceReads(t *testing.T) {
 		if got := must[ghapi.Pull](t)(c.Pull(ctx, own)); got.HeadSHA != head || got.BaseSHA != base || got.State != "open" || got.HeadRepositoryID != 4242 || !slices.Equal(got.Labels, []string{"perf-ok"}) {
 			t.Errorf("Pull: %+v", got)
 		}
-		if got := must[[]ghapi.Pull](t)(c.OpenPullsOf(ctx, foreign, fork.ID)); len(got) != 1 || got[0].Number != theirs || got[0].HeadRepository != "someone/widgets" {
+		if got := must[[]ghapi.Pull](t)(c.OpenPullsOf(ctx, foreign, fork.ID)); len(got) != 1 || got[0].Number != theirs || got[0].HeadRepositoryID != fork.ID {
 			t.Errorf("OpenPullsOf: %+v", got)
 		}
 		if got := must[[]ghapi.Pull](t)(c.OpenPullsOf(ctx, foreign, 4242)); len(got) != 0 {
 			t.Errorf("OpenPullsOf another repository: %+v", got)
-		}
-		if got := must[[]ghapi.Pull](t)(c.PullsOfCommit(ctx, head)); len(got) != 1 || got[0].Number != own {
-			t.Errorf("PullsOfCommit: %+v", got)
 		}
 		if got := must[ghapi.Labelling](t)(c.LabelledBy(ctx, own, "perf-ok")); got.Login != "mona" || got.At.IsZero() {
 			t.Errorf("LabelledBy: %+v", got)
@@ -145,7 +142,7 @@ func TestConformanceRunsAndArtifacts(t *testing.T) {
 	poisoned := s.AddRun(ghtest.Run{Path: ".github/workflows/nightly.yml", HeadSHA: foreign, HeadBranch: "main", Event: "pull_request", Head: ghtest.Fork{FullName: "someone/widgets", ID: 200}})
 	gone := s.AddRun(ghtest.Run{Path: ".github/workflows/other.yml", HeadSHA: foreign, Head: ghtest.Fork{Gone: true}})
 
-	listed, err := collect(c.WorkflowRuns(ctx, artifact.RunsQuery{Workflow: "nightly.yml", Branch: "main", Status: "success"}))
+	listed, err := collect(c.WorkflowRuns(ctx, artifact.RunsQuery{Workflow: "nightly.yml", Branch: "main"}))
 	if err != nil || len(listed) != 121 || listed[0].ID != poisoned || listed[0].HeadRepositoryID != 200 || listed[0].RepositoryID != 4242 ||
 		listed[1].ID != runs[119] || listed[1].HeadRepositoryID != 4242 || listed[1].StartedAt.IsZero() {
 		t.Fatalf("WorkflowRuns: %d, %v: %+v", len(listed), err, listed[:min(2, len(listed))])

@@ -24,18 +24,12 @@ type Context struct {
 	RunNumber  int
 	RunAttempt int
 	Workflow   string // file name of this repository's workflow: "nightly.yml"
-	Job        string
 
 	EventName string
 	EventPath string // of the file with the payload
 	SHA       string // 40 or 64 hex digits
 	Ref       string // "refs/heads/main"
-	RefName   string // "main"
-	BaseRef   string // of a pull request: "main"
-	HeadRef   string // of a pull request: "feature"
-	Actor     string
 
-	RunnerName        string
 	RunnerEnvironment string // "self-hosted", "github-hosted"
 }
 
@@ -53,10 +47,8 @@ func FromEnviron(environ []string) (*Context, error) {
 		}
 	}
 	c := &Context{
-		Actions: env["GITHUB_ACTIONS"] == "true",
-		Job:     env["GITHUB_JOB"], EventName: env["GITHUB_EVENT_NAME"], EventPath: env["GITHUB_EVENT_PATH"],
-		Ref: env["GITHUB_REF"], RefName: env["GITHUB_REF_NAME"], BaseRef: env["GITHUB_BASE_REF"], HeadRef: env["GITHUB_HEAD_REF"],
-		Actor: env["GITHUB_ACTOR"], RunnerName: env["RUNNER_NAME"], RunnerEnvironment: env["RUNNER_ENVIRONMENT"],
+		Actions: env["GITHUB_ACTIONS"] == "true", EventName: env["GITHUB_EVENT_NAME"], EventPath: env["GITHUB_EVENT_PATH"],
+		Ref: env["GITHUB_REF"], RunnerEnvironment: env["RUNNER_ENVIRONMENT"],
 	}
 	repository := env["GITHUB_REPOSITORY"]
 	if !c.Actions && repository == "" {

@@ -99,7 +99,6 @@ func TestPermissionOfEveryCall(t *testing.T) {
 		"pull-requests: read": {
 			func(c *Client) error { _, err := c.Pull(ctx, 1); return err },
 			func(c *Client) error { _, err := c.OpenPullsOf(ctx, sha, 1); return err },
-			func(c *Client) error { _, err := c.PullsOfCommit(ctx, sha); return err },
 			func(c *Client) error { _, err := c.LabelledBy(ctx, 1, "x"); return err },
 		},
 		"pull-requests: write": {

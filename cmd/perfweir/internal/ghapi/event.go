@@ -15,8 +15,7 @@ const MaxPayload = 32 << 20
 // Event is what a payload says, of the facts that we use. They come from GitHub,
 // but names of branches and labels in them are chosen by its users.
 type Event struct {
-	Name   string // "pull_request", "push", ...
-	Action string // "opened", "synchronize", "checks_requested", ...
+	Name string // "pull_request", "push", ...
 
 	RepositoryID  int64
 	Repository    string // "owner/name", of the repository whose workflow runs
@@ -27,8 +26,7 @@ type Event struct {
 	// the base) and where the payload tells none: see AttachTo.
 	HeadSHA          string
 	HeadRef          string // branch without refs/heads/; empty for a tag
-	HeadRepository   string // of a pull request or a workflow_run; empty: the fork is gone
-	HeadRepositoryID int64  // 0: the fork is gone
+	HeadRepositoryID int64  // of a pull request or a workflow_run; 0: the fork is gone
 	BaseRef          string // branch that is merged into, without refs/heads/
 	BaseSHA          string // of a pull request or a merge group
 
@@ -39,39 +37,15 @@ type Event struct {
 	Fork bool
 
 	Pull   int // number of the pull request; 0: none
-	Merged bool
-	Draft  bool
 	Labels []string
 
-	Ref              string // of a push or workflow_dispatch, in full: "refs/heads/main"
 	Before, After    string // of a push; empty: the branch was not there, is no more
 	Created, Deleted bool   // of a push
 
-	Sender     string // login of who caused it
-	SenderType string // "User", "Bot"
+	Sender string // login of who caused it
 
-	WorkflowRun WorkflowRunEvent // of workflow_run
-	MergeGroup  MergeGroupEvent  // of merge_group
-}
-
-// WorkflowRunEvent is the run that a workflow_run event tells of.
-type WorkflowRunEvent struct {
-	ID               int64
-	Number           int
-	Attempt          int
-	Event            string // what started it: "pull_request", ...
-	Path             string // ".github/workflows/ci.yml"; may carry "@refs/heads/main"
-	Conclusion       string // "" while it goes on
-	HeadSHA          string
-	HeadBranch       string
-	HeadRepositoryID int64 // 0: the fork is gone
-}
-
-// MergeGroupEvent is what a merge queue tests.
-type MergeGroupEvent struct {
-	BaseRef, HeadRef string // in full: "refs/heads/main", "refs/heads/gh-readonly-queue/main/pr-104-<sha>"
-	BaseSHA, HeadSHA string
-	Pull             int // out of HeadRef; 0: it has none
+	WorkflowRun struct{ ID int64 } // that a workflow_run event tells of: the rest is asked for
+	MergeGroup  struct{ Pull int } // of merge_group: out of the name of its branch; 0: it has none
 }
 
 // dependabot is the login whose pull requests get a read-only token.
@@ -102,7 +76,7 @@ func parseEvent(name string, payload []byte) (Event, error) {
 	if p == nil {
 		return Event{}, errors.New("it is null")
 	}
-	e := Event{Name: name, Action: p.Action, Sender: p.Sender.Login, SenderType: p.Sender.Type,
+	e := Event{Name: name, Sender: p.Sender.Login,
 		RepositoryID: p.Repository.ID, Repository: p.Repository.FullName, DefaultBranch: p.Repository.DefaultBranch}
 	if e.RepositoryID < 0 {
 		return Event{}, fmt.Errorf("repository.id is %d", e.RepositoryID)
@@ -173,7 +147,7 @@ func (e *Event) setPull(number int, pr *pullJSON) error {
 	if pr == nil {
 		return errors.New("it has no pull_request")
 	}
-	e.Pull, e.Merged, e.Draft = pr.Number, pr.Merged, pr.Draft
+	e.Pull = pr.Number
 	if e.Pull <= 0 || number != 0 && number != e.Pull {
 		return fmt.Errorf("number %d and pull_request.number %d name no pull request", number, pr.Number)
 	}
@@ -192,11 +166,9 @@ func (e *Event) setPull(number int, pr *pullJSON) error {
 		return fmt.Errorf("pull_request.base.repo.id %d is not repository.id %d", base.ID, e.RepositoryID)
 	}
 	if head := pr.Head.Repo; head != nil {
-		e.HeadRepository, e.HeadRepositoryID = head.FullName, head.ID
+		e.HeadRepositoryID = head.ID
 	}
-	for _, l := range pr.Labels {
-		e.Labels = append(e.Labels, l.Name)
-	}
+	e.Labels = pr.labels()
 	e.Fork = e.foreignHead() || e.Sender == dependabot
 	return nil
 }
@@ -221,7 +193,6 @@ func (e *Event) setPush(p pushJSON) error {
 }
 
 func (e *Event) setRef(ref string) {
-	e.Ref = ref
 	e.HeadRef, _ = strings.CutPrefix(ref, "refs/heads/")
 	if e.HeadRef == ref && strings.HasPrefix(ref, "refs/") {
 		e.HeadRef = "" // a tag
@@ -242,7 +213,6 @@ func (e *Event) setMergeGroup(g *mergeGroupJSON) error {
 	if err := needSHA("merge_group.base_sha", g.BaseSHA); err != nil {
 		return err
 	}
-	e.MergeGroup = MergeGroupEvent{BaseRef: g.BaseRef, HeadRef: g.HeadRef, BaseSHA: g.BaseSHA, HeadSHA: g.HeadSHA}
 	if m := queueRef.FindStringSubmatch(g.HeadRef); m != nil {
 		e.MergeGroup.Pull, _ = strconv.Atoi(m[1]) // nine digits always fit
 	}
@@ -261,11 +231,9 @@ func (e *Event) setWorkflowRun(r *workflowRunJSON) error {
 	if err := needSHA("workflow_run.head_sha", r.HeadSHA); err != nil {
 		return err
 	}
-	e.WorkflowRun = WorkflowRunEvent{ID: r.ID, Number: r.Number, Attempt: r.Attempt, Event: r.Event, Path: r.Path,
-		Conclusion: r.Conclusion, HeadSHA: r.HeadSHA, HeadBranch: r.HeadBranch}
+	e.WorkflowRun.ID = r.ID
 	if head := r.HeadRepository; head != nil {
-		e.WorkflowRun.HeadRepositoryID = head.ID
-		e.HeadRepository, e.HeadRepositoryID = head.FullName, head.ID
+		e.HeadRepositoryID = head.ID
 	}
 	e.HeadRef, e.Fork = r.HeadBranch, e.foreignHead()
 	if r.Event != "pull_request_target" {

@@ -29,67 +29,62 @@ const (
 )
 
 func TestParseEvent(t *testing.T) {
-	hello := Event{RepositoryID: 186853002, Repository: "Codertocat/Hello-World", DefaultBranch: "master", Sender: "Codertocat", SenderType: "User"}
-	octo := Event{RepositoryID: 300029405, Repository: "octo-org/octo-repo", DefaultBranch: "master", Sender: "Codertocat", SenderType: "User"}
+	hello := Event{RepositoryID: 186853002, Repository: "Codertocat/Hello-World", DefaultBranch: "master", Sender: "Codertocat"}
+	octo := Event{RepositoryID: 300029405, Repository: "octo-org/octo-repo", DefaultBranch: "master", Sender: "Codertocat"}
 	pull := func(change func(*Event)) Event {
 		e := hello
-		e.Name, e.Action, e.Pull, e.Labels = "pull_request", "synchronize", 2, []string{"bug"}
-		e.HeadSHA, e.HeadRef, e.HeadRepository, e.HeadRepositoryID = pullHead, "changes", "Codertocat/Hello-World", 186853002
+		e.Name, e.Pull, e.Labels = "pull_request", 2, []string{"bug"}
+		e.HeadSHA, e.HeadRef, e.HeadRepositoryID = pullHead, "changes", 186853002
 		e.BaseSHA, e.BaseRef = pullBase, "master"
 		change(&e)
 		return e
 	}
 	push := func(change func(*Event)) Event {
 		e := hello
-		e.Name, e.Ref = "push", "refs/heads/master"
+		e.Name = "push"
 		change(&e)
 		return e
 	}
 	run := func(change func(*Event)) Event {
 		e := octo
-		e.Name, e.Action, e.HeadSHA, e.HeadRef = "workflow_run", "completed", runHead, "master"
-		e.HeadRepository, e.HeadRepositoryID = "octo-org/octo-repo", 300029405
-		e.WorkflowRun = WorkflowRunEvent{ID: 289782451, Number: 163, Attempt: 1, Event: "repository_dispatch", Path: ".github/workflows/test.yml",
-			Conclusion: "success", HeadSHA: runHead, HeadBranch: "master", HeadRepositoryID: 300029405}
+		e.Name, e.HeadSHA, e.HeadRef, e.HeadRepositoryID = "workflow_run", runHead, "master", 300029405
+		e.WorkflowRun.ID = 289782451
 		change(&e)
 		return e
 	}
 	want := map[string]Event{
-		"pull_request_opened.json":         pull(func(e *Event) { e.Action = "opened" }),
+		"pull_request_opened.json":         pull(func(*Event) {}),
 		"pull_request_synchronize.json":    pull(func(*Event) {}),
-		"pull_request_labeled.json":        pull(func(e *Event) { e.Action = "labeled" }),
-		"pull_request_closed.json":         pull(func(e *Event) { e.Action = "closed" }),
-		"pull_request_merged.derived.json": pull(func(e *Event) { e.Action, e.Merged, e.Draft = "closed", true, true }),
+		"pull_request_labeled.json":        pull(func(*Event) {}),
+		"pull_request_closed.json":         pull(func(*Event) {}),
+		"pull_request_merged.derived.json": pull(func(*Event) {}),
 		"pull_request_fork.derived.json": pull(func(e *Event) {
-			e.Fork, e.HeadRef, e.HeadRepository, e.HeadRepositoryID = true, "main", "someone/Hello-World", 200
+			e.Fork, e.HeadRef, e.HeadRepositoryID = true, "main", 200
 		}),
 		"pull_request_fork_gone.derived.json": pull(func(e *Event) {
-			e.Fork, e.HeadRef, e.HeadRepository, e.HeadRepositoryID = true, "main", "", 0
+			e.Fork, e.HeadRef, e.HeadRepositoryID = true, "main", 0
 		}),
 		"pull_request_dependabot.derived.json": pull(func(e *Event) {
-			e.Fork, e.HeadRef, e.Sender, e.SenderType = true, "dependabot/go_modules/x-1.2.3", "dependabot[bot]", "Bot"
+			e.Fork, e.HeadRef, e.Sender = true, "dependabot/go_modules/x-1.2.3", "dependabot[bot]"
 		}),
 		"push_branch.json":         push(func(e *Event) { e.HeadRef, e.HeadSHA, e.After, e.Created = "master", pushed, pushed, true }),
 		"push_commit.derived.json": push(func(e *Event) { e.HeadRef, e.HeadSHA, e.After, e.Before = "master", pushed, pushed, pullBase }),
-		"push_tag_deleted.json":    push(func(e *Event) { e.Ref, e.Before, e.Deleted = "refs/tags/simple-tag", pushed, true }),
-		"merge_group.json": {Name: "merge_group", Action: "checks_requested", RepositoryID: 17273051, Repository: "octo-org/octo-repo", DefaultBranch: "main",
+		"push_tag_deleted.json":    push(func(e *Event) { e.Before, e.Deleted = pushed, true }),
+		"merge_group.json": {Name: "merge_group", RepositoryID: 17273051, Repository: "octo-org/octo-repo", DefaultBranch: "main",
 			HeadSHA: "2ffea6db159f6b6c47a24e778fb9ef40cf6b1c7d", HeadRef: "gh-readonly-queue/main/pr-104-929f8209d40f77f4abc622a499c93a83babdbe64",
-			BaseRef: "main", BaseSHA: "380387fbc80638b734a49e1be1c4dfec1c01b33c", Sender: "Codertocat", SenderType: "User",
-			MergeGroup: MergeGroupEvent{BaseRef: "refs/heads/main", BaseSHA: "380387fbc80638b734a49e1be1c4dfec1c01b33c",
-				HeadRef: "refs/heads/gh-readonly-queue/main/pr-104-929f8209d40f77f4abc622a499c93a83babdbe64", HeadSHA: "2ffea6db159f6b6c47a24e778fb9ef40cf6b1c7d", Pull: 104}},
+			BaseRef: "main", BaseSHA: "380387fbc80638b734a49e1be1c4dfec1c01b33c", Sender: "Codertocat",
+			MergeGroup: struct{ Pull int }{104}},
 		"workflow_run_completed.json": run(func(*Event) {}),
-		"workflow_run_requested.json": run(func(e *Event) { e.Action, e.WorkflowRun.Conclusion = "requested", "" }),
+		"workflow_run_requested.json": run(func(*Event) {}),
 		"workflow_run_fork.derived.json": run(func(e *Event) {
-			e.Fork, e.HeadRef, e.HeadRepository, e.HeadRepositoryID = true, "main", "someone/octo-repo", 200
-			e.WorkflowRun.Event, e.WorkflowRun.HeadBranch, e.WorkflowRun.HeadRepositoryID = "pull_request", "main", 200
+			e.Fork, e.HeadRef, e.HeadRepositoryID = true, "main", 200
 		}),
 		"workflow_run_fork_gone.derived.json": run(func(e *Event) {
-			e.Fork, e.HeadRef, e.HeadRepository, e.HeadRepositoryID = true, "main", "", 0
-			e.WorkflowRun.Event, e.WorkflowRun.HeadBranch, e.WorkflowRun.HeadRepositoryID = "pull_request", "main", 0
+			e.Fork, e.HeadRef, e.HeadRepositoryID = true, "main", 0
 		}),
-		"workflow_run_target.derived.json": run(func(e *Event) { e.HeadSHA, e.WorkflowRun.Event = "", "pull_request_target" }),
+		"workflow_run_target.derived.json": run(func(e *Event) { e.HeadSHA = "" }),
 		"workflow_dispatch.json": {Name: "workflow_dispatch", RepositoryID: 6811672, Repository: "octo-org/octo-repo", DefaultBranch: "main",
-			Ref: "refs/heads/main", HeadRef: "main", Sender: "octocat", SenderType: "User"},
+			HeadRef: "main", Sender: "octocat"},
 	}
 	files, err := filepath.Glob("testdata/events/*.json")
 	if err != nil || len(files) != len(want) {
@@ -120,8 +115,8 @@ func TestParseEventOfOtherKinds(t *testing.T) {
 	}
 	// Keys that mean something else in another event must not make it fail.
 	other, err := ParseEvent("deployment", []byte(`{"action":"created","ref":{"odd":1},"number":"x","deleted":{},"sender":null,"repository":null}`))
-	if err != nil || other.Action != "created" {
-		t.Errorf("%+v, %v", other, err)
+	if d := cmp.Diff(Event{Name: "deployment"}, other); d != "" || err != nil {
+		t.Error(d, err)
 	}
 }
 
@@ -249,7 +244,7 @@ func FuzzParseEvent(f *testing.F) {
 			}
 			return
 		}
-		for _, sha := range []string{e.HeadSHA, e.BaseSHA, e.Before, e.After, e.WorkflowRun.HeadSHA, e.MergeGroup.HeadSHA, e.MergeGroup.BaseSHA, e.AttachTo(nil)} {
+		for _, sha := range []string{e.HeadSHA, e.BaseSHA, e.Before, e.After, e.AttachTo(nil)} {
 			if sha != "" && !isSHA(sha) {
 				t.Errorf("%q is no commit", sha)
 			}
@@ -263,7 +258,7 @@ func FuzzParseEvent(f *testing.F) {
 				t.Errorf("a fork that is none: %+v", e)
 			}
 		case "workflow_run":
-			if e.WorkflowRun.ID <= 0 || e.WorkflowRun.HeadSHA == "" {
+			if e.WorkflowRun.ID <= 0 {
 				t.Errorf("a workflow run without its facts: %+v", e)
 			}
 		}

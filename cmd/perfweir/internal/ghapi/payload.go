@@ -5,11 +5,9 @@ import "time"
 // commonJSON is what payloads of all kinds have. Each kind is decoded apart: the
 // less is read, the less an event of another kind or an odd server can make it fail.
 type commonJSON struct {
-	Action     string         `json:"action"`
 	Repository repositoryJSON `json:"repository"`
 	Sender     struct {
 		Login string `json:"login"`
-		Type  string `json:"type"`
 	} `json:"sender"`
 }
 
@@ -35,22 +33,21 @@ type branchJSON struct {
 
 // pullJSON is a pull request in payloads and in answers.
 type pullJSON struct {
-	Number  int        `json:"number"`
-	State   string     `json:"state"`
-	Merged  bool       `json:"merged"`
-	Draft   bool       `json:"draft"`
-	Head    branchJSON `json:"head"`
-	Base    branchJSON `json:"base"`
-	HTMLURL string     `json:"html_url"`
-	// MergeCommitSHA is null where it cannot be merged or that is not known yet.
-	MergeCommitSHA string `json:"merge_commit_sha"`
-	MergedAt       string `json:"merged_at"`
-	Labels         []struct {
+	Number int        `json:"number"`
+	State  string     `json:"state"`
+	Head   branchJSON `json:"head"`
+	Base   branchJSON `json:"base"`
+	Labels []struct {
 		Name string `json:"name"`
 	} `json:"labels"`
-	User struct {
-		Login string `json:"login"`
-	} `json:"user"`
+}
+
+func (p *pullJSON) labels() []string {
+	var names []string
+	for _, l := range p.Labels {
+		names = append(names, l.Name)
+	}
+	return names
 }
 
 type mergeGroupJSON struct {

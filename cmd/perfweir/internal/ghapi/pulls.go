@@ -14,32 +14,17 @@ import (
 type Pull struct {
 	Number           int
 	State            string // "open", "closed"
-	Draft            bool
-	Merged           bool
-	Author           string // login
 	HeadSHA          string
-	HeadRef          string // branch
-	HeadRepository   string // "owner/name"; empty: the fork is gone
 	HeadRepositoryID int64  // 0: the fork is gone
 	BaseSHA          string // tip of the base branch when the pull request was last written to
 	BaseRef          string
-	BaseRepositoryID int64
-	MergeCommitSHA   string // of an open one: GitHub's test merge, empty while it is unknown or impossible
 	Labels           []string
-	URL              string // for people
 }
 
 func (p *pullJSON) pull() Pull {
-	out := Pull{Number: p.Number, State: p.State, Draft: p.Draft, Merged: p.Merged || p.MergedAt != "", Author: p.User.Login,
-		HeadSHA: p.Head.SHA, HeadRef: p.Head.Ref, BaseSHA: p.Base.SHA, BaseRef: p.Base.Ref, MergeCommitSHA: p.MergeCommitSHA, URL: p.HTMLURL}
+	out := Pull{Number: p.Number, State: p.State, HeadSHA: p.Head.SHA, BaseSHA: p.Base.SHA, BaseRef: p.Base.Ref, Labels: p.labels()}
 	if r := p.Head.Repo; r != nil {
-		out.HeadRepository, out.HeadRepositoryID = r.FullName, r.ID
-	}
-	if r := p.Base.Repo; r != nil {
-		out.BaseRepositoryID = r.ID
-	}
-	for _, l := range p.Labels {
-		out.Labels = append(out.Labels, l.Name)
+		out.HeadRepositoryID = r.ID
 	}
 	return out
 }
@@ -66,7 +51,8 @@ func (c *Client) OpenPullsOf(ctx context.Context, headSHA string, headRepository
 		return nil, nil
 	}
 	open := list(ctx, c, call{what: "list open pull requests", permission: readPulls}, "pulls",
-		url.Values{"state": {"open"}, "sort": {"updated"}, "direction": {"desc"}}, pulls, pullID)
+		url.Values{"state": {"open"}, "sort": {"updated"}, "direction": {"desc"}},
+		func(page *[]*pullJSON) []*pullJSON { return *page }, func(p *pullJSON) int64 { return int64(p.Number) })
 	var out []Pull
 	for p, err := range open {
 		if err != nil {
@@ -78,27 +64,6 @@ func (c *Client) OpenPullsOf(ctx context.Context, headSHA string, headRepository
 	}
 	return out, nil
 }
-
-// PullsOfCommit gives the pull requests that GitHub associates with a commit of
-// this repository, of every state: of a push, the merged one that brought it, or the
-// open ones that have it.
-func (c *Client) PullsOfCommit(ctx context.Context, sha string) ([]Pull, error) {
-	if err := needSHA("commit", sha); err != nil {
-		return nil, fmt.Errorf("find the pull requests of a commit: %w", err)
-	}
-	found, err := all(list(ctx, c, call{what: "list pull requests of " + short(sha), permission: readPulls}, "commits/"+sha+"/pulls", nil, pulls, pullID))
-	if err != nil {
-		return nil, err
-	}
-	var out []Pull
-	for _, p := range found {
-		out = append(out, p.pull())
-	}
-	return out, nil
-}
-
-func pulls(page *[]*pullJSON) []*pullJSON { return *page }
-func pullID(p *pullJSON) int64            { return int64(p.Number) }
 
 // Permission is what an account may do in the repository: "admin", "write", "read",
 // "none". GitHub counts maintain as write and triage as read.

@@ -28,7 +28,7 @@ func (c *Client) WorkflowRuns(ctx context.Context, q artifact.RunsQuery) iter.Se
 	}
 	query := url.Values{"exclude_pull_requests": {"true"}}
 	filtered := false
-	for _, f := range []struct{ name, value string }{{"branch", q.Branch}, {"head_sha", q.HeadSHA}, {"event", q.Event}, {"status", q.Status}} {
+	for _, f := range []struct{ name, value string }{{"branch", q.Branch}, {"head_sha", q.HeadSHA}, {"event", q.Event}} {
 		if f.value != "" {
 			query.Set(f.name, f.value)
 			filtered = true

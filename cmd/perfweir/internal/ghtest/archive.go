@@ -47,15 +47,10 @@ func (e Entry) write(w *zip.Writer) {
 	if e.Encrypted {
 		h.Flags |= encryptedFlag
 	}
-	if e.Mode.IsDir() { // has no content, not even an empty one
-		h.Method, h.CompressedSize64, packed = zip.Store, 0, nil
-	}
 	f, err := w.CreateRaw(h)
 	must(err)
-	if len(packed) > 0 {
-		_, err = f.Write(packed)
-		must(err)
-	}
+	_, err = f.Write(packed)
+	must(err)
 }
 
 // deflate packs the content and tells its true size and checksum.
@@ -131,11 +126,6 @@ func ZipSlip(name string, data []byte) []byte {
 	return Zip(Entry{Name: "results.json", Data: data}, Entry{Name: name, Data: data})
 }
 
-// SlipNames are names that leave the folder on one system or another.
-func SlipNames() []string {
-	return []string{"../results.json", "a/../../results.json", "/etc/results.json", `..\results.json`, `C:\results.json`, "C:results.json", "./../results.json"}
-}
-
 // ZipSymlink has an entry that is a link to a place outside.
 func ZipSymlink(name, target string) []byte {
 	return Zip(Entry{Name: name, Data: []byte(target), Mode: fs.ModeSymlink | 0o777})
@@ -159,12 +149,6 @@ func ZipMany(count int) []byte {
 		entries[i] = Entry{Name: fmt.Sprintf("file%06d.json", i), Data: []byte("{}")}
 	}
 	return Zip(entries...)
-}
-
-// ZipNested has its file in a folder, with an entry for the folder as some tools
-// write it.
-func ZipNested(folder, name string, data []byte) []byte {
-	return Zip(Entry{Name: folder + "/", Mode: fs.ModeDir | 0o755}, Entry{Name: folder + "/" + name, Data: data})
 }
 
 // ZipTruncated is an archive without its last bytes.

@@ -29,17 +29,11 @@ func TestHostileArchives(t *testing.T) {
 		"a.json Lrwxrwxrwx 11 0":                                         ZipSymlink("a.json", "/etc/passwd"),
 		"a.json -rw-r--r-- 1 0; a.json -rw-r--r-- 1 0":                   ZipDuplicates("a.json", []byte("1"), []byte("2")),
 		"a.json -rw-r--r-- 2 1":                                          ZipEncrypted("a.json", []byte("{}")),
-		"d/ drwxr-xr-x 0 0; d/a.json -rw-r--r-- 2 0":                     ZipNested("d", "a.json", []byte("{}")),
 		"file000000.json -rw-r--r-- 2 0; file000001.json -rw-r--r-- 2 0": ZipMany(2),
 		zip.ErrFormat.Error():                                            ZipTruncated(ZipFile("a.json", []byte("{}")), 10),
 	} {
 		if got := names(archive); got != want {
 			t.Errorf("%s, want %s", got, want)
-		}
-	}
-	for _, name := range SlipNames() {
-		if got := names(ZipSlip(name, nil)); !strings.Contains(got, "; "+name+" ") {
-			t.Errorf("%s: %s", name, got)
 		}
 	}
 	for _, n := range []int64{1, 1<<20 - 1, 1 << 20, 3<<20 + 17} {
