@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 
@@ -242,14 +243,8 @@ func offsetOf(data []byte, line, column int) int {
 		at = len(data) - len(bytes.TrimPrefix(data, []byte("\ufeff")))
 	}
 	for ; column > 1 && at < len(data); column-- {
-		at += len(firstRune(data[at:]))
+		_, size := utf8.DecodeRune(data[at:])
+		at += size
 	}
 	return at
-}
-
-func firstRune(data []byte) string {
-	for _, r := range string(data[:min(len(data), 4)]) {
-		return string(r)
-	}
-	return ""
 }

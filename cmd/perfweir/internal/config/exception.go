@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"regexp"
 	"strings"
 	"time"
 
@@ -16,21 +15,12 @@ import (
 	"github.com/perfweir/perfweir/gate/budget"
 )
 
-// exceptionScope are the keys that say what an entry is about.
-type exceptionScope struct {
-	Cells     str `key:"cells" doc:"Glob over the printed name benchmark/variant/input; ** crosses the slash."`
-	Benchmark str `key:"benchmark" doc:"Glob over the benchmark's name."`
-	Variant   str `key:"variant" doc:"Glob over the variant's name."`
-	Input     str `key:"input" doc:"Glob over the input's path."`
-	Part      str `key:"part" doc:"Glob over the part. A part is one field: * matches slashes in it."`
-}
-
 // acceptedFile is an entry of accepted.
 type acceptedFile struct {
 	mark   `what:"an accepted change"`
 	Metric str      `key:"metric" required:"true" doc:"The metric that got worse."`
 	Limit  quantity `key:"limit" required:"true" doc:"How much worse than the baseline it may be: 12%, 10ms or both. A bare number is refused."`
-	exceptionScope
+	scopeKeys
 	Reason  str  `key:"reason" required:"true" doc:"Why it is taken; shown in every report."`
 	Expires date `key:"expires" required:"true" doc:"Last day on which it counts (UTC): 2027-03-01."`
 }
@@ -39,7 +29,7 @@ type acceptedFile struct {
 type quarantineFile struct {
 	mark   `what:"a quarantine"`
 	Metric str `key:"metric" doc:"This metric alone. The default is every metric of the cells, and whether they ran."`
-	exceptionScope
+	scopeKeys
 	Reason  str  `key:"reason" required:"true" doc:"Why it does not count; shown in every report."`
 	Expires date `key:"expires" required:"true" doc:"Last day on which it counts (UTC): 2027-03-01."`
 }
@@ -51,10 +41,8 @@ type date struct {
 	text string
 }
 
-var datePattern = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}$`)
-
 func (x *date) read(r *reader, n *yaml.Node, s spot) {
-	if _, err := time.Parse(budget.DateLayout, n.Value); n.Kind != yaml.ScalarNode || !datePattern.MatchString(n.Value) || err != nil {
+	if _, err := time.Parse(budget.DateLayout, n.Value); n.Kind != yaml.ScalarNode || err != nil {
 		r.wrong(n, x, s, "a day", "write it as 2027-03-01: year, month, day")
 		return
 	}
@@ -73,7 +61,7 @@ func (c *checker) accepted() []budget.Exception {
 		if !af.usable() {
 			continue
 		}
-		x, m, ok := c.exception(&af.Metric, &af.exceptionScope, &af.Reason, &af.Expires)
+		x, m, ok := c.exception(&af.Metric, &af.scopeKeys, &af.Reason, &af.Expires)
 		if !ok || !af.Limit.usable() || !c.canAccept(af, m) {
 			continue
 		}
@@ -112,7 +100,7 @@ func (c *checker) quarantine() []budget.Exception {
 		if !qf.usable() {
 			continue
 		}
-		x, _, ok := c.exception(&qf.Metric, &qf.exceptionScope, &qf.Reason, &qf.Expires)
+		x, _, ok := c.exception(&qf.Metric, &qf.scopeKeys, &qf.Reason, &qf.Expires)
 		if !ok {
 			continue
 		}
@@ -128,11 +116,11 @@ func (c *checker) quarantine() []budget.Exception {
 
 // exception checks what both kinds of entries have. ok is false where something
 // is wrong with what the entry is about.
-func (c *checker) exception(name *str, s *exceptionScope, reason *str, expires *date) (x budget.Exception, m metric, ok bool) {
+func (c *checker) exception(name *str, s *scopeKeys, reason *str, expires *date) (x budget.Exception, m metric, ok bool) {
 	x = budget.Exception{Metric: name.text, Part: s.Part.text, Cells: s.Cells.text, Benchmark: s.Benchmark.text, Variant: s.Variant.text,
 		Input: s.Input.text, Reason: reason.text, Expires: expires.text}
 	c.name(reason, "reason")
-	bf := &budgetFile{Metric: *name, Cells: s.Cells, Benchmark: s.Benchmark, Variant: s.Variant, Input: s.Input, Part: s.Part}
+	bf := &budgetFile{Metric: *name, scopeKeys: *s}
 	if !name.given() {
 		bf.Metric.text = result.WallTime // which every benchmark gives
 	} else {

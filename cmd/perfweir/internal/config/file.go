@@ -149,6 +149,15 @@ type metricFile struct {
 	Class  str `key:"class" enum:"exact,counted,noisy,tail,level" doc:"How the metric varies. The default is noisy."`
 }
 
+// scopeKeys are the keys that say which cells an entry is about.
+type scopeKeys struct {
+	Cells     str `key:"cells" doc:"Glob over the printed name benchmark/variant/input; ** crosses the slash."`
+	Benchmark str `key:"benchmark" doc:"Glob over the benchmark's name."`
+	Variant   str `key:"variant" doc:"Glob over the variant's name."`
+	Input     str `key:"input" doc:"Glob over the input's path."`
+	Part      str `key:"part" doc:"Glob over the part. A part is one field: * matches slashes in it."`
+}
+
 type budgetFile struct {
 	mark          `what:"a budget"`
 	Metric        str      `key:"metric" required:"true" doc:"The metric that is limited."`
@@ -161,13 +170,9 @@ type budgetFile struct {
 	EachRun       boolean  `key:"each_run" doc:"One run beyond an absolute limit is enough to fail. The default is true for checks, counts and error_rate."`
 	Statistic     str      `key:"statistic" enum:"median,min,max" doc:"What of the runs an absolute limit is compared with. The default is median."`
 	Level         str      `key:"level" enum:"fail,warn,info" doc:"What a broken budget does. The default is fail."`
-	Cells         str      `key:"cells" doc:"Glob over the printed name benchmark/variant/input; ** crosses the slash."`
-	Benchmark     str      `key:"benchmark" doc:"Glob over the benchmark's name."`
-	Variant       str      `key:"variant" doc:"Glob over the variant's name."`
-	Input         str      `key:"input" doc:"Glob over the input's path."`
-	Part          str      `key:"part" doc:"Glob over the part. A part is one field: * matches slashes in it."`
-	Against       str      `key:"against" doc:"What a relative budget is held against: baseline (the default) or variant:NAME."`
-	Phase         later    `key:"phase"`
+	scopeKeys
+	Against str   `key:"against" doc:"What a relative budget is held against: baseline (the default) or variant:NAME."`
+	Phase   later `key:"phase"`
 }
 
 type gateFile struct {

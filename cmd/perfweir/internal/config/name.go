@@ -17,9 +17,8 @@ func NameOf(data []byte) string {
 	if top.Kind != yaml.MappingNode {
 		return ""
 	}
-	for i := 0; i+1 < len(top.Content); i += 2 {
-		key, value := top.Content[i], top.Content[i+1]
-		if key.Value == "suite" && value.Kind == yaml.ScalarNode && CheckSuiteName(value.Value) == nil {
+	if at := keyOf(top, "suite"); at >= 0 {
+		if value := top.Content[at+1]; value.Kind == yaml.ScalarNode && CheckSuiteName(value.Value) == nil {
 			return value.Value
 		}
 	}

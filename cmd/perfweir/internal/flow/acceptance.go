@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
 	"time"
 
 	"github.com/perfweir/perfweir/baseline/artifact"
@@ -91,7 +90,7 @@ func (s Shell) measuredForQueue(ctx context.Context, j *job, number int) (time.T
 		if err != nil {
 			return time.Time{}, err
 		}
-		if r.HeadSHA == pull.HeadSHA && r.HeadRepositoryID == pull.HeadRepositoryID && workflowFile(r) == path.Base(j.at.Workflow) && !r.CreatedAt.IsZero() {
+		if r.HeadSHA == pull.HeadSHA && r.HeadRepositoryID == pull.HeadRepositoryID && workflowFile(r) == j.at.Workflow && !r.CreatedAt.IsZero() {
 			return r.CreatedAt, nil
 		}
 	}
