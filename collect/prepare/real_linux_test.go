@@ -15,11 +15,15 @@ import (
 )
 
 // orphan starts a script of that name whose parent has ended, as a run's
-// leftover has, and returns its number.
+// leftover has, and returns its number. It waits at a pipe that nobody writes: a
+// loop around sleep would fork, and the child is of the same name until it executes.
 func orphan(t *testing.T, name, body string) int {
 	t.Helper()
 	script := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(script, []byte("#!/bin/sh\n"+body+"\nwhile :; do sleep 0.05; done\n"), 0o755); err != nil {
+	if err := syscall.Mkfifo(script+".pipe", 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(script, []byte("#!/bin/sh\n"+body+"\nread x <\"$0.pipe\"\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	out, err := exec.Command("sh", "-c", `setsid "$0" </dev/null >/dev/null 2>&1 & echo $!`, script).Output()
