@@ -176,7 +176,7 @@ func TestActionTables(t *testing.T) {
 	for _, e := range a.Outputs {
 		tables["outputs"] += fmt.Sprintf("| `%s` | %s |\n", e.Name, e.Description)
 	}
-	seen := 0
+	seen := 0 // both of the manual, and the inputs in the README
 	for _, name := range []string{githubManual, "README.md"} {
 		text := read(t, name)
 		want := text
@@ -194,8 +194,8 @@ func TestActionTables(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if seen < len(tables) {
-		t.Errorf("%d tables found, want %d", seen, len(tables))
+	if seen != 3 {
+		t.Errorf("%d tables found, want 3", seen)
 	}
 }
 

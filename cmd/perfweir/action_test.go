@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"maps"
 	"os"
 	"path/filepath"
@@ -13,8 +11,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"gopkg.in/yaml.v3"
-
-	"github.com/perfweir/perfweir/cmd/perfweir/internal/cli"
 )
 
 // The two actions. The second is the first without the upload.
@@ -144,23 +140,6 @@ func TestActionInterface(t *testing.T) {
 			t.Errorf("name %q, description %q, branding %v, using %q", a.Name, a.Description, a.Branding, a.Runs.Using)
 		}
 	})
-}
-
-// TestActionInputsAreFlags: what the action hands over by environment is an option
-// of the command, but for what the action itself needs.
-func TestActionInputsAreFlags(t *testing.T) {
-	var help bytes.Buffer
-	c := cli.Std()
-	c.Stdout, c.Stderr = &help, &help
-	if code := cli.Main(context.Background(), c, []string{"ci", "--help"}); code != 0 {
-		t.Fatalf("ci --help: exit code %d", code)
-	}
-	own := slices.Concat(installInputs, uploadInputs, []string{"token", "args"})
-	for _, input := range without(actionInputs, own) {
-		if !regexp.MustCompile(`(?m)^\s+(-\w, )?--` + input + `\b`).MatchString(help.String()) {
-			t.Errorf("perfweir ci has no --%s, which is an input of the action", input)
-		}
-	}
 }
 
 func variable(input string) string {
@@ -303,7 +282,7 @@ func TestRunAction(t *testing.T) {
 func withoutUpload(t *testing.T, text string) string {
 	t.Helper()
 	text = regexp.MustCompile(`(?m)^ *# \[upload\n(?s:.*?)# upload\]\n`).ReplaceAllString(text, "")
-	text = regexp.MustCompile(`(?m)^.*(inputs\.retention-days|steps\.upload\.).*\n`).ReplaceAllString(text, "")
+	text = regexp.MustCompile(`(?m)^.*inputs\.retention-days.*\n`).ReplaceAllString(text, "")
 	_, text, found := strings.Cut(text, "\nname: perfweir\n")
 	if !found {
 		t.Fatal("no name: perfweir")
