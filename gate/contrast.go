@@ -39,6 +39,9 @@ type contrast struct {
 	currentSessions          int
 	stored                   storedSessions
 	spread                   *spread // filled once all cells of the metric are known
+	// measured is the spread that a self-test found, where the stored sessions are
+	// too few to tell.
+	measured *stats.SessionSpread
 	// alone is the median of the newest stored session where it is left out for
 	// being unlike the others.
 	alone *float64
@@ -51,7 +54,9 @@ type contrast struct {
 // newContrast chooses the design. Exact values are compared as they are; a
 // variant of the same session by blocks; stored sessions by their spread where
 // there are enough of them, else run by run.
-func newContrast(def result.Metric, against string, s *sample, cur []point, minSessions int) *contrast {
+//
+// measured is what is known of that spread from elsewhere, nil: nothing.
+func newContrast(def result.Metric, against string, s *sample, cur []point, minSessions int, measured *stats.SessionSpread) *contrast {
 	c := &contrast{def: def, against: against, samePrograms: s.samePrograms, class: def.Class, y: make([]float64, len(cur))}
 	for i, p := range cur {
 		c.y[i] = p.value
@@ -73,6 +78,10 @@ func newContrast(def result.Metric, against string, s *sample, cur []point, minS
 			c.bySessions(s, cur)
 		case c.class == result.Noisy || c.class == result.Tail:
 			c.doubts = append(c.doubts, doubtFewSessions)
+			if measured != nil {
+				c.measured = measured
+				c.bySessions(s, cur)
+			}
 		}
 	}
 	if min(len(c.x), len(c.y)) == 1 {

@@ -218,7 +218,7 @@ func TestLevelsAreNotInvented(t *testing.T) {
 			rng := rand.New(rand.NewPCG(41, uint64(k)))
 			n := 0
 			for range rounds * 20 / cells {
-				cur, old := m.history(rng, k, nil)
+				cur, old, _ := m.history(rng, k, nil)
 				v := evaluate(t, cur, stored(old...), regression("wall_time", .1))
 				n += v.Counts.Cuts + v.Counts.Odd
 			}
@@ -235,7 +235,7 @@ func TestLevelsAreNotInvented(t *testing.T) {
 	rng := rand.New(rand.NewPCG(43, 44))
 	for range rounds {
 		m := machine{cells: 5, repeats: 5, between: [2]float64{.01, .02}, within: [2]float64{.02, .04}, shared: .5}
-		cur, old := m.history(rng, 10, nil)
+		cur, old, _ := m.history(rng, 10, nil)
 		for s, d := range old {
 			for i := range d.Cells {
 				for j := range d.Cells[i].Columns[0].V {

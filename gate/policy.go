@@ -7,6 +7,7 @@ import (
 
 	"github.com/perfweir/perfweir/collect/result"
 	"github.com/perfweir/perfweir/collect/result/unit"
+	"github.com/perfweir/perfweir/gate/stats"
 	"github.com/perfweir/perfweir/gate/verdict"
 )
 
@@ -31,6 +32,28 @@ type Policy struct {
 	// MinSessions, by metric class: sessions of one machine differ by more than
 	// the runs of one session, and too few of them cannot tell by how much.
 	Allowance map[result.Class]float64
+	// Measured is by how much they differ on this machine, where it is known: then
+	// noisy metrics need no allowance and have bounds with the stated error rate
+	// from the first stored session on.
+	Measured *Measured
+}
+
+// Measured is what a self-test found out about the sessions of one machine.
+type Measured struct {
+	By      string // in words: "self-test of 60 sessions, 2026-11-30"
+	Spreads map[Column]MeasuredSpread
+}
+
+// MeasuredSpread is of sessions with so many repeats.
+type MeasuredSpread struct {
+	stats.SessionSpread
+	Repeats int
+}
+
+// Column is a metric's numbers of one cell of head.
+type Column struct {
+	Cell                result.ID
+	Metric, Phase, Part string
 }
 
 // On key for cells, and parts of them, that the baseline has and the current result lacks.
@@ -48,6 +71,16 @@ func DefaultPolicy() Policy {
 		// compressors here differ by 1 to 12 % between sessions.
 		Allowance: map[result.Class]float64{result.Noisy: 0.10, result.Tail: 0.10, result.Level: 0, result.Exact: 0, result.Counted: 0},
 	}
+}
+
+// of is what is known of sessions of a column with so many repeats; nil: nothing.
+// Fewer than were measured scatter more.
+func (m *Measured) of(c Column, repeats int) *stats.SessionSpread {
+	s, known := m.Spreads[c]
+	if !known || repeats < s.Repeats {
+		return nil
+	}
+	return &s.SessionSpread
 }
 
 func (p Policy) check() error {
@@ -109,6 +142,9 @@ func policyDocument(p Policy, looks []int) verdict.Policy {
 		Allowance: map[string]float64{}, On: map[string]string{}}
 	for c, v := range p.Allowance {
 		d.Allowance[string(c)] = v
+	}
+	if p.Measured != nil {
+		d.Measured = p.Measured.By
 	}
 	for o, a := range p.on() {
 		d.On[string(o)] = a

@@ -165,7 +165,7 @@ func (e *evaluation) prepare(j *job) {
 	def, s := e.in.Current.Metrics[j.column.Metric], &j.sample
 	// Odd sessions count here: that they are left out makes the others no fewer.
 	least := max(min(e.in.Policy.MinSessions, leastHistory), e.in.Policy.MinSessions-len(j.history.odd))
-	j.contrast = newContrast(def, j.against, s, j.current, least)
+	j.contrast = newContrast(def, j.against, s, j.current, least, e.measured(j))
 	j.contrast.noteHistory(&j.history)
 	if j.advisory = e.withinProcess || s.withinProcess; j.advisory {
 		j.contrast.doubts = append(j.contrast.doubts, doubtWithinProcess)
@@ -179,6 +179,14 @@ func (e *evaluation) prepare(j *job) {
 			t.extra = e.in.Policy.Allowance[j.contrast.class]
 		}
 	}
+}
+
+// measured is what a self-test knows of a job's sessions; nil: nothing.
+func (e *evaluation) measured(j *job) *stats.SessionSpread {
+	if j.against != budget.AgainstBaseline || e.in.Policy.Measured == nil {
+		return nil
+	}
+	return e.in.Policy.Measured.of(Column{e.views[j.cell].cell.ID(), j.column.Metric, j.column.Phase, j.column.Part}, j.sample.repeats())
 }
 
 // withinProcess reports whether a document has repeats of one process.

@@ -124,10 +124,9 @@ func (e *evaluation) advise(t *test, f *verdict.Finding) {
 	case verdict.Paired:
 		s.Repeats = repeatsFor(c.deviation(), t.distance(), e.level, len(c.pairs), stats.RepeatsPaired, stats.SmallestNPaired(need))
 	case verdict.Sessions:
+		s.Sessions = e.moreSessions(c)
 	default:
-		if c.sessions < e.in.Policy.MinSessions {
-			s.Sessions = e.in.Policy.MinSessions
-		}
+		s.Sessions = e.moreSessions(c)
 		// What lies between budget and allowance stays there, however often it is
 		// repeated.
 		if t.beyond == t.beyondExtra {
@@ -138,6 +137,14 @@ func (e *evaluation) advise(t *test, f *verdict.Finding) {
 	if s != (verdict.Settle{}) {
 		f.Settle = &s
 	}
+}
+
+// moreSessions is how many stored sessions are enough, 0 where there are so many.
+func (e *evaluation) moreSessions(c *contrast) int {
+	if c.sessions < e.in.Policy.MinSessions {
+		return e.in.Policy.MinSessions
+	}
+	return 0
 }
 
 // need is the error rate that one test of the family may have before correction.

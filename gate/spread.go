@@ -72,8 +72,13 @@ func pool(members []*contrast) {
 		if err == nil {
 			s = spreads[i]
 		}
+		if m := c.measured; m != nil {
+			// What few sessions differ by counts where it is more: those of
+			// different nights may differ by more than those of one hour.
+			s = stats.SessionSpread{SD: max(s.SD, m.SD), DF: m.DF}
+		}
 		c.spread = &spread{s.SD, s.DF, s}
-		if err == nil {
+		if err == nil || c.measured != nil {
 			c.spread.sd = c.spreadAt(len(c.y))
 		}
 	}
@@ -101,19 +106,25 @@ const minSpread = 0.001
 
 // newStoredSessions takes the logs of the sessions of a sample, all positive.
 func newStoredSessions(s *sample, current []float64) storedSessions {
-	out := storedSessions{numbers: s.numbers, logs: make([]float64, len(s.ends))}
-	counts := make([]int, len(s.ends))
+	out := storedSessions{numbers: s.numbers, logs: make([]float64, len(s.ends)), repeats: s.repeats()}
 	groups := make([][]float64, 0, len(s.ends)+1)
 	for i := range s.ends {
 		values := s.session(i)
 		out.logs[i] = math.Log(median(values))
-		counts[i] = len(values)
 		groups = append(groups, logs(values))
 	}
-	slices.Sort(counts)
-	out.repeats = counts[(len(counts)-1)/2]
 	if sd, _, err := stats.PooledSpread(append(groups, logs(current))); err == nil {
 		out.within = sd
 	}
 	return out
+}
+
+// repeats is how many runs a session has, as most have.
+func (s *sample) repeats() int {
+	counts := make([]int, len(s.ends))
+	for i := range s.ends {
+		counts[i] = len(s.session(i))
+	}
+	slices.Sort(counts)
+	return counts[(len(counts)-1)/2]
 }

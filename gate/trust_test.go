@@ -8,6 +8,7 @@ import (
 
 	"github.com/perfweir/perfweir/collect/result"
 	"github.com/perfweir/perfweir/gate/budget"
+	"github.com/perfweir/perfweir/gate/stats"
 	"github.com/perfweir/perfweir/gate/verdict"
 )
 
@@ -20,6 +21,7 @@ type machine struct {
 	between        [2]float64
 	within         [2]float64
 	shared         float64
+	measured       int // sessions of a self-test before; 0: there was none
 }
 
 func compressors(cells int) machine {
@@ -27,8 +29,8 @@ func compressors(cells int) machine {
 }
 
 // history is k stored sessions, newest first, and a new one. Cell i of the new
-// session is factor(i) times slower.
-func (m machine) history(rng *rand.Rand, k int, factor func(cell int) float64) (cur *result.Document, old []*result.Document) {
+// session is factor(i) times slower. measured is what a self-test found out before.
+func (m machine) history(rng *rand.Rand, k int, factor func(cell int) float64) (cur *result.Document, old []*result.Document, measured *Measured) {
 	type nature struct{ between, within float64 }
 	cells := make([]nature, m.cells)
 	logUniform := func(r [2]float64) float64 {
@@ -40,6 +42,9 @@ func (m machine) history(rng *rand.Rand, k int, factor func(cell int) float64) (
 	for i := range cells {
 		cells[i] = nature{logUniform(m.between), logUniform(m.within)}
 	}
+	measured = m.selftest(rng, func(i int, state float64) float64 {
+		return cells[i].between * (math.Sqrt(m.shared)*state + math.Sqrt(1-m.shared)*rng.NormFloat64())
+	}, func(i int) float64 { return cells[i].within })
 	for s := range k + 1 {
 		d := doc(fmt.Sprintf("%03d", k-s), s)
 		state := rng.NormFloat64()
@@ -60,7 +65,35 @@ func (m machine) history(rng *rand.Rand, k int, factor func(cell int) float64) (
 			old = append(old, d)
 		}
 	}
-	return cur, old
+	return cur, old, measured
+}
+
+// selftest measures unchanged sessions of the same cells; nil where it has none.
+func (m machine) selftest(rng *rand.Rand, level func(cell int, state float64) float64, within func(cell int) float64) *Measured {
+	if m.measured == 0 {
+		return nil
+	}
+	cells := make([]stats.CellSessions, m.cells)
+	for s := range m.measured {
+		state := rng.NormFloat64()
+		for i := range cells {
+			values := make([]float64, m.repeats)
+			l := level(i, state)
+			for j := range values {
+				values[j] = l + within(i)*rng.NormFloat64()
+			}
+			cells[i].Sessions, cells[i].Logs = append(cells[i].Sessions, s), append(cells[i].Logs, median(values))
+		}
+	}
+	spreads, err := stats.SessionSpreads(cells)
+	if err != nil {
+		panic(err)
+	}
+	out := &Measured{By: "self-test", Spreads: map[Column]MeasuredSpread{}}
+	for i, s := range spreads {
+		out.Spreads[Column{Cell: result.ID{Benchmark: fmt.Sprint("c", i), Build: result.BuildHead}, Metric: "wall_time"}] = MeasuredSpread{s, m.repeats}
+	}
+	return out
 }
 
 // shares are of rounds: any finding red, the first cell's red, and red or suspect.
@@ -74,12 +107,13 @@ func (m machine) judge(t *testing.T, rng *rand.Rand, rounds, k int, factor float
 		change(&p)
 	}
 	for range rounds {
-		cur, old := m.history(rng, k, func(i int) float64 {
+		cur, old, measured := m.history(rng, k, func(i int) float64 {
 			if i == 0 {
 				return factor
 			}
 			return 1
 		})
+		p.Measured = measured
 		v, err := Evaluate(Input{Current: cur, Baseline: stored(old...), Budgets: budgets, Policy: p})
 		if err != nil {
 			t.Fatal(err)
@@ -165,6 +199,24 @@ func TestSlowdownsAreFound(t *testing.T) {
 	for _, k := range []int{3, 5} {
 		if s := m.judge(t, rng, rounds, k, 1, nil, ten); s.red > .03+2.5*math.Sqrt(.03/float64(rounds)) {
 			t.Errorf("nothing, %d sessions: %.3f red, want at most .03", k, s.red)
+		}
+	}
+}
+
+// With a self-test of twenty sessions the stated rate holds from the first stored
+// session on, where an allowance of 10 % has no rate: see the table in
+// docs/statistics.md.
+func TestSelftestGivesTheRate(t *testing.T) {
+	rounds := roundsOf(150, 50)
+	m := compressors(60)
+	m.measured = 20
+	for _, k := range []int{1, 3} {
+		rng := rand.New(rand.NewPCG(51, uint64(k)))
+		if got := m.judge(t, rng, rounds, k, 1, nil, regression("wall_time", 0)).red; got > .05+3*math.Sqrt(.05/float64(rounds)) {
+			t.Errorf("%d sessions, a budget of 0: %.3f of commits red, want at most .05", k, got)
+		}
+		if s := m.judge(t, rng, rounds, k, 2, nil, regression("wall_time", .1)); s.first < .9 || s.told < .98 {
+			t.Errorf("%d sessions, twice: %.3f fail, %.3f told", k, s.first, s.told)
 		}
 	}
 }

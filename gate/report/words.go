@@ -252,7 +252,11 @@ func allowanceText(p *verdict.Policy) string {
 			added = append(added, fmt.Sprintf("%s on %s metrics", unit.Percentage(a), class))
 		}
 	}
-	return strings.Join(added, ", ")
+	text := strings.Join(added, ", ")
+	if p.Measured != "" && text != "" {
+		return fmt.Sprintf("none where the %s told the spread between sessions, else %s", p.Measured, text)
+	}
+	return text
 }
 
 // settle says what would decide an undecided finding.

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"time"
 
 	"github.com/perfweir/perfweir/collect/result"
@@ -61,6 +62,8 @@ type Metric struct {
 	// Spread between sessions on the log scale, pooled over the cells; nil where
 	// there is none to tell.
 	Spread *Spread `json:"spread,omitempty"`
+	// Columns are each cell's own: what the gate takes its session allowance from.
+	Columns []ColumnSpread `json:"columns,omitempty"`
 	// Pairs: against one stored session. Stored: against at least MinSessions.
 	Pairs  *Resolution `json:"pairs,omitempty"`
 	Stored *Resolution `json:"stored,omitempty"`
@@ -73,6 +76,19 @@ type Spread struct {
 	// Allowance is what a budget must be widened by when one session is held
 	// against one stored session, one-sided at 5 %.
 	Allowance float64 `json:"allowance"`
+}
+
+// ColumnSpread is the spread between sessions of one cell's metric, between its own
+// and what the cells have in common (stats.SessionSpreads).
+type ColumnSpread struct {
+	Benchmark string  `json:"benchmark"`
+	Variant   string  `json:"variant,omitempty"`
+	Input     string  `json:"input,omitempty"`
+	Phase     string  `json:"phase,omitempty"`
+	Part      string  `json:"part,omitempty"`
+	Repeats   int     `json:"repeats"` // behind a session's median, as most have
+	SD        float64 `json:"sd"`
+	DF        int     `json:"df"`
 }
 
 // Resolution is what comparisons of unchanged programs came to.
@@ -133,6 +149,13 @@ func Decode(r io.Reader) (*Document, error) {
 	}
 	if err := result.CheckSchema(d.Schema, Schema); err != nil {
 		return nil, err
+	}
+	for i := range d.Metrics {
+		for k, c := range d.Metrics[i].Columns {
+			if !(c.SD >= 0) || math.IsInf(c.SD, 1) || c.DF < 1 || c.Repeats < 1 {
+				return nil, fmt.Errorf("read self-test: metrics[%d].columns[%d]: no spread: sd %v on %d degrees of freedom, %d repeats", i, k, c.SD, c.DF, c.Repeats)
+			}
+		}
 	}
 	return &d, nil
 }

@@ -210,3 +210,43 @@ func TestDocumentReadsBack(t *testing.T) {
 		t.Error("a newer document is read")
 	}
 }
+
+// TestSpreadOfEachCell: a quiet cell and one that jumps, each with what it has and
+// what they share, and what nobody could use refused.
+func TestSpreadOfEachCell(t *testing.T) {
+	var m Measured
+	for s := range 12 {
+		sign := float64(1 - 2*(s%2))
+		d := &result.Document{Header: result.Header{Metrics: map[string]result.Metric{"wall_time": {Unit: "s", Class: result.Noisy}}}}
+		for i, jump := range []float64{.001, .1} {
+			v := math.Exp(jump * sign)
+			d.Cells = append(d.Cells, result.Cell{Benchmark: []string{"quiet", "loud"}[i], Build: result.BuildHead,
+				Runs: result.Runs{Repeat: []int{1, 2, 3}}, Columns: []result.Column{{Metric: "wall_time", V: []float64{v, v, v}}}})
+		}
+		m.Sessions = append(m.Sessions, d)
+	}
+	m.Stored = []*verdict.Document{judged(5, verdict.Pass, "", 1, 1.1)}
+	d := Document{Schema: Schema, MinSessions: 5}
+	d.Fill(m)
+	c := d.Metrics[0].Columns
+	if len(c) != 2 || c[0].Benchmark != "loud" || c[1].Benchmark != "quiet" || c[0].Repeats != 3 {
+		t.Fatalf("columns %+v, want those of both cells by name, of 3 repeats", c)
+	}
+	// The sessions of loud alternate by 0.1: sd 0.1 * sqrt(12/11).
+	if loud := .1 * math.Sqrt(12./11); c[0].SD > loud || c[0].SD < .9*loud || c[1].SD < .001 || c[1].SD > .02 || c[0].DF < 11 {
+		t.Errorf("columns %+v", c)
+	}
+	if d.Metrics[0].Spread == nil || d.Metrics[0].Spread.DF != 22 {
+		t.Errorf("pooled %+v, want 22 degrees of freedom", d.Metrics[0].Spread)
+	}
+	for _, bad := range []ColumnSpread{{SD: -1, DF: 1, Repeats: 1}, {SD: 1, Repeats: 1}, {SD: 1, DF: 1}} {
+		d.Metrics[0].Columns[1] = bad
+		var text bytes.Buffer
+		if err := Encode(&text, &d); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Decode(&text); err == nil || !strings.Contains(err.Error(), "metrics[0].columns[1]") {
+			t.Errorf("%+v: %v, want the place of it", bad, err)
+		}
+	}
+}

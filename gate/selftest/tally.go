@@ -4,7 +4,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/perfweir/perfweir/collect/result"
 	"github.com/perfweir/perfweir/gate/budget"
@@ -126,7 +125,8 @@ func metricsOf(m Measured, minSessions int) []Metric {
 	var out []Metric
 	for _, name := range slices.Sorted(maps.Keys(byName)) {
 		r := byName[name]
-		r.Pairs, r.Stored, r.Spread = pairs[name].resolution(), stored[name].resolution(), spreads[name]
+		r.Pairs, r.Stored = pairs[name].resolution(), stored[name].resolution()
+		r.Spread, r.Columns = spreads[name].pooled(), spreads[name].each()
 		out = append(out, *r)
 	}
 	return out
@@ -179,49 +179,6 @@ func (e *effects) resolution() *Resolution {
 		r.Budget = &p
 	}
 	return r
-}
-
-// spreadsOf pools the spread of the log session medians over the cells of each
-// metric.
-func spreadsOf(docs []*result.Document) map[string]*Spread {
-	type column struct {
-		cell                result.ID
-		metric, phase, part string
-	}
-	logs := map[column][]float64{}
-	for _, d := range docs {
-		for i := range d.Cells {
-			c := &d.Cells[i]
-			clean := c.Runs.Clean()
-			for k := range c.Columns {
-				col := &c.Columns[k]
-				med, err := stats.Median(c.Runs.ValuesOf(col, clean, 0))
-				if err == nil && med > 0 {
-					key := column{c.ID(), col.Metric, col.Phase, col.Part}
-					logs[key] = append(logs[key], math.Log(med))
-				}
-			}
-		}
-	}
-	groups := map[string][][]float64{}
-	for _, key := range slices.SortedFunc(maps.Keys(logs), func(a, b column) int {
-		return strings.Compare(a.metric+a.cell.Benchmark+a.cell.Variant+a.cell.Input+a.phase+a.part, b.metric+b.cell.Benchmark+b.cell.Variant+b.cell.Input+b.phase+b.part)
-	}) {
-		groups[key.metric] = append(groups[key.metric], logs[key])
-	}
-	out := map[string]*Spread{}
-	for name, g := range groups {
-		sd, df, err := stats.PooledSpread(g)
-		if err != nil {
-			continue
-		}
-		s := &Spread{SD: sd, DF: df}
-		if a, err := new(stats.Tables).SessionAllowance(stats.SessionSpread{SD: sd, DF: df}, 1, 1, 0.05); err == nil {
-			s.Allowance = a
-		}
-		out[name] = s
-	}
-	return out
 }
 
 func injectionOf(in Injected) Injection {
@@ -316,7 +273,7 @@ func (m *Measured) Effect(cell, metric string) float64 {
 			effect = *f.SmallestEffect
 			return
 		}
-		spread := spreadsOf(m.Sessions)[metric]
+		spread := spreadsOf(m.Sessions)[metric].pooled()
 		if spread == nil || f.Allowed == nil || !(c.Reference > 0) {
 			return
 		}

@@ -69,10 +69,11 @@ type Policy struct {
 	FalseAlarms float64            `json:"false_alarms"` // error rate over the family
 	Family      int                `json:"family"`       // tests that share it
 	Looks       []int              `json:"looks"`
-	Require     string             `json:"require,omitempty"` // "proof": every gated finding must pass with confidence
-	MinSessions int                `json:"min_sessions"`      // stored sessions from which their spread is used
-	Allowance   map[string]float64 `json:"allowance"`         // added to budgets against fewer sessions, by class
-	On          map[string]string  `json:"on"`                // outcome -> neutral, pass, warn, fail
+	Require     string             `json:"require,omitempty"`  // "proof": every gated finding must pass with confidence
+	MinSessions int                `json:"min_sessions"`       // stored sessions from which their spread is used
+	Allowance   map[string]float64 `json:"allowance"`          // added to budgets against fewer sessions, by class
+	Measured    string             `json:"measured,omitempty"` // what told the spread between sessions while they are fewer: then nothing is added
+	On          map[string]string  `json:"on"`                 // outcome -> neutral, pass, warn, fail
 }
 
 // RequireProof as Policy.Require makes unproven findings decide.

@@ -151,6 +151,12 @@ func randomExhibits(rnd *rand.Rand) *exhibit.Document {
 func randomSelftest(rnd *rand.Rand) *selftest.Document {
 	d := random[selftest.Document](rnd)
 	d.Schema = selftest.Schema
+	for i := range d.Metrics {
+		for k := range d.Metrics[i].Columns {
+			c := &d.Metrics[i].Columns[k]
+			c.SD, c.DF, c.Repeats = math.Abs(c.SD), 1+k, 10
+		}
+	}
 	return d
 }
 

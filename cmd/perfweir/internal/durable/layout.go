@@ -28,6 +28,7 @@ const (
 	RunLog       = "LOG"
 	Runs         = "runs"
 	Baseline     = "baseline"
+	Selftest     = "selftest.json" // what a self-test knew of this machine when it was judged
 	Prepared     = "prepared.json" // what the first step of a workflow's job found out
 	Confirm      = "confirm"       // doubts measured again: a folder like this one
 	Upload       = "upload"        // what the job leaves as artifacts
@@ -36,7 +37,7 @@ const (
 
 // ours are the names that --fresh may remove.
 func ours() []string {
-	return []string{Plan, Journal, Results, Verdict, Exhibits, Report, HTML, JUnit, Measurements, Findings, RunLog, Runs, Baseline, Prepared, Confirm, Upload, Machines}
+	return []string{Plan, Journal, Results, Verdict, Exhibits, Report, HTML, JUnit, Measurements, Findings, RunLog, Runs, Baseline, Selftest, Prepared, Confirm, Upload, Machines}
 }
 
 // ErrNotEmpty says that a folder holds an earlier run.

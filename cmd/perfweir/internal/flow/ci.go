@@ -107,7 +107,11 @@ func (s Shell) ciAtDesk(ctx context.Context, o Options) (*verdict.Document, erro
 	if err := canProve(su, su.policy().Require, b, m.plan); err != nil {
 		return nil, err
 	}
-	m.onward = s.undecided(su.working(o.Config), b, m.plan, true)
+	r := su.working(o.Config)
+	if r.selftest, err = s.selftestHere(su, b); err != nil {
+		return nil, err
+	}
+	m.onward = s.undecided(r, b, m.plan, true)
 	doc, err := s.alone(ctx, su, func() (*result.Document, error) { return s.measure(ctx, out, m) })
 	if err != nil {
 		return nil, err
@@ -115,10 +119,13 @@ func (s Shell) ciAtDesk(ctx context.Context, o Options) (*verdict.Document, erro
 	if err := out.keepBaseline(b); err != nil {
 		return nil, err
 	}
-	if err := s.confirmAtDesk(ctx, su, o, out, m, doc, b); err != nil {
+	if err := out.keepSelftest(r.selftest); err != nil {
 		return nil, err
 	}
-	v, err := s.judgeAndTell(su.working(o.Config), out, doc, b)
+	if err := s.confirmAtDesk(ctx, r, o, out, m, doc, b); err != nil {
+		return nil, err
+	}
+	v, err := s.judgeAndTell(r, out, doc, b)
 	if err != nil {
 		return nil, err
 	}
@@ -197,7 +204,11 @@ func (s Shell) Gate(dir string, o Options) (*verdict.Document, error) {
 		b = su.baseline(context.Background(), o, want(doc))
 		s.sayBaseline(b)
 	}
-	return s.judgeAndTell(su.working(o.Config), out, doc, b)
+	r := su.working(o.Config)
+	if r.selftest, err = out.selftest(); err != nil {
+		return nil, err
+	}
+	return s.judgeAndTell(r, out, doc, b)
 }
 
 // findSuite finds the suite file that results name. Its path relates to the

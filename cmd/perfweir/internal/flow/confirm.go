@@ -56,11 +56,12 @@ func (s Shell) confirmation(out *output, doc *result.Document) (*result.Document
 
 // confirmAtDesk measures doubts again where the suite asks for it and --base names
 // the commit: at a desk there is no event that does.
-func (s Shell) confirmAtDesk(ctx context.Context, su *suite, o Options, out *output, m *matrix, doc *result.Document, b *baseline.Baseline) error {
+func (s Shell) confirmAtDesk(ctx context.Context, r rules, o Options, out *output, m *matrix, doc *result.Document, b *baseline.Baseline) error {
+	su := r.head
 	if su.file.Gate.Reference != config.Auto {
 		return nil
 	}
-	v, err := s.judge(su.working(o.Config), doc, b, nil)
+	v, err := s.judge(r, doc, b, nil)
 	if err != nil {
 		return err
 	}

@@ -100,6 +100,7 @@ func (s Shell) judge(r rules, doc *result.Document, b *baseline.Baseline, again 
 		}
 	}
 	policy := r.head.policy()
+	policy.Measured = measuredBy(r.selftest, doc.Sessions[0].Host)
 	if r.require {
 		policy.On[verdict.NoBaseline] = gate.ActionFail
 		if r.base != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/perfweir/perfweir/collect/result"
 	"github.com/perfweir/perfweir/gate"
 	"github.com/perfweir/perfweir/gate/publish"
+	"github.com/perfweir/perfweir/gate/selftest"
 	"github.com/perfweir/perfweir/gate/verdict"
 )
 
@@ -26,6 +27,8 @@ type rules struct {
 	judgedBy string
 	config   string // suite file as a person would name it
 	require  bool   // a baseline has to be there
+	// selftest tells how much sessions differ on this machine; nil: nobody knows.
+	selftest *selftest.Document
 	acceptance
 }
 

@@ -303,7 +303,7 @@ func (tr *trials) document() (*selftest.Document, error) {
 	d.Fill(tr.measured)
 	path := tr.t.File
 	if path == "" {
-		path = filepath.Join(tr.su.root, DeskFolder, "selftest", plan.CleanName(d.Suite)+".json")
+		path = tr.su.selftestFile()
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, fmt.Errorf("self-test: %w", err)

@@ -1,0 +1,103 @@
+package flow
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/perfweir/perfweir/baseline"
+	"github.com/perfweir/perfweir/cmd/perfweir/internal/durable"
+	"github.com/perfweir/perfweir/collect/plan"
+	"github.com/perfweir/perfweir/collect/result"
+	"github.com/perfweir/perfweir/gate"
+	"github.com/perfweir/perfweir/gate/selftest"
+	"github.com/perfweir/perfweir/gate/stats"
+)
+
+// leastSelftest is how many sessions tell their spread: fewer leave bounds so wide
+// that the allowance is better.
+const leastSelftest = 10
+
+// selftestFile is where the self-test of a suite is kept at a desk.
+func (su *suite) selftestFile() string {
+	return filepath.Join(su.root, DeskFolder, "selftest", plan.CleanName(su.file.Suite.Name)+".json")
+}
+
+// selftestHere is what a self-test of this suite found out at this desk; nil where
+// there was none that helps: stored sessions that are enough tell it themselves. It
+// is read before the first command runs, which could write another one.
+func (s Shell) selftestHere(su *suite, b *baseline.Baseline) (*selftest.Document, error) {
+	if n := len(b.Sessions); n == 0 || n >= su.policy().MinSessions {
+		return nil, nil
+	}
+	d, err := readSelftest(su.selftestFile())
+	if d == nil || err != nil {
+		return nil, err
+	}
+	path := su.shown(su.selftestFile())
+	switch diff := baseline.HostDifference(b.Sessions[0].Session().Host, d.Host); {
+	case d.Suite != su.file.Suite.Name:
+		return nil, fmt.Errorf("%w: %s is the self-test of suite %q: `perfweir selftest` makes one of %q", ErrUsage, path, d.Suite, su.file.Suite.Name)
+	case diff != "":
+		s.say("%s is of another machine: %s", path, diff)
+		return nil, nil
+	case d.Sessions < leastSelftest:
+		s.say("%s is of %s: %d would tell how much sessions differ here", path, plural(d.Sessions, "session"), leastSelftest)
+		return nil, nil
+	}
+	s.say("spread between sessions: %s", byWhat(d))
+	return d, nil
+}
+
+// readSelftest reads a self-test; nil where there is none.
+func readSelftest(path string) (*selftest.Document, error) {
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	d, err := decode(path, selftest.Decode)
+	if err != nil {
+		return nil, fmt.Errorf("%w: remove it, or make it again with `perfweir selftest`", err)
+	}
+	return d, nil
+}
+
+// keepSelftest copies it beside the stored sessions, so that the folder can be
+// judged again as it was.
+func (o *output) keepSelftest(d *selftest.Document) error {
+	if d == nil {
+		if err := os.Remove(o.path(durable.Selftest)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("an earlier run's self-test: %w", err)
+		}
+		return nil
+	}
+	return o.write(durable.Selftest, func(w io.Writer) error { return selftest.Encode(w, d) })
+}
+
+// selftest is the one that the folder was judged with; nil: without.
+func (o *output) selftest() (*selftest.Document, error) {
+	return readSelftest(o.path(durable.Selftest))
+}
+
+func byWhat(d *selftest.Document) string {
+	return fmt.Sprintf("self-test of %s, %s", plural(d.Sessions, "session"), d.StartedAt.Format("2006-01-02"))
+}
+
+// measuredBy is a self-test as the gate takes it: of the same kind of machine, or
+// nothing.
+func measuredBy(d *selftest.Document, host result.Host) *gate.Measured {
+	if d == nil || baseline.HostDifference(host, d.Host) != "" {
+		return nil
+	}
+	m := &gate.Measured{By: byWhat(d), Spreads: map[gate.Column]gate.MeasuredSpread{}}
+	for i := range d.Metrics {
+		for _, c := range d.Metrics[i].Columns {
+			id := result.ID{Benchmark: c.Benchmark, Variant: c.Variant, Input: c.Input, Build: result.BuildHead}
+			m.Spreads[gate.Column{Cell: id, Metric: d.Metrics[i].Name, Phase: c.Phase, Part: c.Part}] =
+				gate.MeasuredSpread{SessionSpread: stats.SessionSpread{SD: c.SD, DF: c.DF}, Repeats: c.Repeats}
+		}
+	}
+	return m
+}
