@@ -233,11 +233,13 @@ func unfit(p Policy, w Want, s *result.Session) (why string, fit fitness) {
 	if w.Sessions[s.ID] {
 		return "this very session", tooNew
 	}
-	if diff := HostDifference(w.Host, s.Host); diff != "" && !w.AnyMachine {
-		return "other machine: " + diff, otherMachine
-	}
-	if p.Machine == SameMachine && s.Machine != w.Machine && !w.AnyMachine {
-		return fmt.Sprintf("other machine: its name is %q, this one's %q", s.Machine, w.Machine), otherMachine
+	if !w.AnyMachine {
+		if diff := HostDifference(w.Host, s.Host); diff != "" {
+			return "other machine: " + diff, otherMachine
+		}
+		if p.Machine == SameMachine && s.Machine != w.Machine {
+			return fmt.Sprintf("other machine: its name is %q, this one's %q", s.Machine, w.Machine), otherMachine
+		}
 	}
 	if s.Interrupted {
 		return "interrupted: not all of it was measured", broken

@@ -154,6 +154,17 @@ type noEntry struct{ text string }
 
 func (e noEntry) Error() string { return e.text }
 
+// tooLarge says that a document has more bytes than may be read.
+type tooLarge struct {
+	name  string
+	size  uint64
+	limit int64
+}
+
+func (e tooLarge) Error() string {
+	return fmt.Sprintf("%s is %d bytes large, limit %d", e.name, e.size, e.limit)
+}
+
 // findEntry looks at every entry and returns the one of a name.
 func findEntry(entries []*zip.File, name string) (*zip.File, error) {
 	var found *zip.File
@@ -220,7 +231,7 @@ func decode(f *zip.File, lim Limits) (*result.Document, int64, error) {
 	case f.Method != zip.Store && f.Method != zip.Deflate:
 		return nil, 0, fmt.Errorf("%s is compressed by method %d, which is neither store nor deflate", f.Name, f.Method)
 	case size > uint64(lim.Document):
-		return nil, 0, fmt.Errorf("%s is %d bytes large, limit %d", f.Name, size, lim.Document)
+		return nil, 0, tooLarge{f.Name, size, lim.Document}
 	case size > ratioMatters && size/maxRatio > f.CompressedSize64:
 		return nil, 0, fmt.Errorf("%s inflates to more than %d times its size", f.Name, maxRatio)
 	}

@@ -35,7 +35,9 @@ func TestBounds(t *testing.T) {
 		{"listings, none fits", Limits{Listings: 4}, func(w *world) { empty(w); w.good(80) }, 0, "", "the artifacts of the newest 4 workflow runs were looked at; older ones were not"},
 		{"listings, one fits", Limits{Listings: 4}, func(w *world) { w.good(100); empty(w) }, 1, "", "the artifacts of the newest 4 workflow runs were looked at; older ones were not"},
 		{"downloads", Limits{Downloads: 2}, func(w *world) { w.good(100); w.good(99); w.good(98) }, 2, "", "2 artifacts were read; older ones were not"},
-		{"all documents together", Limits{Documents: 1000}, func(w *world) { w.good(100); w.good(99); w.good(98) }, 1, "", ""},
+		{"all documents together", Limits{Documents: 1000}, func(w *world) { w.good(100); w.good(99); w.good(98) }, 1, "",
+			"2 artifacts were read, with as many bytes of results as are kept together; older ones were not"},
+		{"one document", Limits{Document: 100}, func(w *world) { w.good(100); w.good(99) }, 0, "", ""},
 		{"artifacts of a run", Limits{Artifacts: 2}, func(w *world) {
 			w.artifacts[100] = []Artifact{{Name: "a"}, {Name: "b"}}
 			w.good(100)

@@ -29,6 +29,9 @@ type Query struct {
 	Machine         string // name of this machine; "": none goes before the others
 	SameMachineOnly bool   // sessions of other machines are not even read
 	Shard           string // of the current session, "2/3"; "": every shard is wanted
+	// All takes what every machine left of every shard: for whoever looks back and
+	// compares nothing with it. Sessions then bounds all of them together.
+	All bool
 	// Comparison is the commit that the change is compared with: sessions of it and
 	// of those before it are taken. "": of any commit.
 	Comparison string
@@ -61,6 +64,9 @@ type Found struct {
 func Candidates(ctx context.Context, gh GitHub, q Query) (*Found, error) {
 	if q.Sessions <= 0 {
 		q.Sessions = defaultSessions
+	}
+	if q.All {
+		q.Machine, q.Shard, q.Want.AnyMachine = "", "", true
 	}
 	q.Want.Machine = cmp.Or(q.Want.Machine, q.Machine)
 	q.SameMachineOnly = q.SameMachineOnly && !q.Want.AnyMachine
@@ -109,6 +115,7 @@ type walk struct {
 	before    ancestors
 	kinds     map[string]kind // by machine as names have it
 	strangers int             // sessions of this machine that are of another kind
+	expired   int             // workflow runs in a row all of whose results have expired
 	listings  int
 	downloads int
 	bytes     int64 // of the documents that are kept

@@ -42,10 +42,12 @@ func (w workflow) Candidates() ([]baseline.Candidate, error) {
 }
 
 func TestWorkflowIsASource(t *testing.T) {
-	sourcetest.Run(t, func(t *testing.T) sourcetest.Source {
-		w := newWorld(t)
-		w.q.Comparison, w.q.Want.Host.Strict, w.q.Machine = "", nil, "m"
-		w.q.Want.StartedAt = sourcetest.Started.AddDate(0, 0, 1)
-		return &workflow{w}
-	})
+	for _, all := range []bool{false, true} {
+		sourcetest.Run(t, func(t *testing.T) sourcetest.Source {
+			w := newWorld(t)
+			w.q.Comparison, w.q.Want.Host.Strict, w.q.Machine, w.q.All = "", nil, "m", all
+			w.q.Want.StartedAt = sourcetest.Started.AddDate(0, 0, 1)
+			return &workflow{w}
+		})
+	}
 }

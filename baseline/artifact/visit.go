@@ -50,6 +50,10 @@ func (w *walk) visit(ctx context.Context, run *WorkflowRun) {
 		w.reject(run, why, refresh)
 		return
 	}
+	if w.q.All {
+		w.takeAll(ctx, run, list)
+		return
+	}
 	w.takeFrom(ctx, run, list)
 }
 
@@ -143,6 +147,36 @@ func (w *walk) takeFrom(ctx context.Context, run *WorkflowRun, list []named) {
 	}
 	// A run delivers its shards together: with enough of one there is enough of each.
 	w.done = w.enough()
+}
+
+// expiredMost is from how many workflow runs in a row, all of whose results have
+// expired, the older ones are taken to have expired, too: whoever looks back comes
+// to where retention ends every time, and has what there was until then.
+const expiredMost = 5
+
+// takeAll takes what every machine left of every shard, until there is enough.
+func (w *walk) takeAll(ctx context.Context, run *WorkflowRun, list []named) {
+	type place struct{ machine, shard string }
+	seen := map[place]bool{}
+	for _, n := range list {
+		at := place{n.machine, n.shard}
+		if seen[at] {
+			continue
+		}
+		seen[at] = true
+		w.takeOne(ctx, run, keep(list, func(o named) bool { return at == place{o.machine, o.shard} }))
+		w.done = w.done || w.enough()
+		if w.done || ctx.Err() != nil {
+			return
+		}
+	}
+	if slices.ContainsFunc(list, func(n named) bool { return !expired(&n.Artifact, w.q.Want.StartedAt) }) {
+		w.expired = 0
+		return
+	}
+	if w.expired++; w.expired >= expiredMost && w.found.Fit > 0 {
+		w.stop("%d workflow runs in a row were looked at whose results have all expired", w.expired)
+	}
 }
 
 func (w *walk) isOwn(n named) bool {
@@ -269,6 +303,10 @@ func (w *walk) read(ctx context.Context, run *WorkflowRun, n named) (*result.Doc
 	lim := w.lim
 	lim.Document = min(lim.Document, lim.Documents-w.bytes)
 	doc, size, err := readResults(data, contentType, lim)
+	if large := (tooLarge{}); errors.As(err, &large) && large.size <= uint64(w.lim.Document) {
+		// Older ones are as large: to ask for each of them would bring nothing.
+		w.stop("%d artifacts were read, with as many bytes of results as are kept together", w.downloads)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -288,8 +326,12 @@ func (w *walk) fitting() []baseline.Stored {
 	return baseline.Select(p, w.q.Want, "", w.found.Candidates).Sessions
 }
 
-// enough reports whether a shard has as many sessions as are wanted.
+// enough reports whether a shard has as many sessions as are wanted, or where All
+// are taken, whether there are as many.
 func (w *walk) enough() bool {
+	if w.q.All {
+		return w.found.Fit >= w.q.Sessions
+	}
 	n := map[string]int{}
 	for _, s := range w.fitting() {
 		if n[s.Doc.Plan.Shard]++; n[s.Doc.Plan.Shard] == w.q.Sessions {
