@@ -78,6 +78,9 @@ func TestConformanceReads(t *testing.T) {
 		c := clientOf(t, s)
 		base, head, foreign := history(s)
 
+		if id, branch, err := c.Repository(ctx); id != 4242 || branch != "main" || err != nil {
+			t.Errorf("Repository: %d, %s, %v", id, branch, err)
+		}
 		if got := must[[]byte](t)(c.Contents(ctx, "perf/weir é.yml", base)); string(got) != "suite: codec\n" {
 			t.Errorf("Contents: %q", got)
 		}

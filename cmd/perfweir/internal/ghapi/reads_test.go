@@ -106,6 +106,25 @@ func TestCommit(t *testing.T) {
 	}
 }
 
+func TestRepository(t *testing.T) {
+	s := newStand(t, says(200, `{"id":100,"full_name":"acme/widgets","default_branch":"trunk"}`), says(200, `{"id":100}`), says(200, `{"default_branch":"trunk"}`), says(404, `{"message":"Not Found"}`))
+	c := s.client()
+	for _, want := range []string{"trunk", ""} {
+		if id, branch, err := c.Repository(ctx); id != 100 || branch != want || err != nil {
+			t.Errorf("%d, %q, %v", id, branch, err)
+		}
+	}
+	if r := s.seen()[0]; r.path != "/api/v3/repos/acme/widgets" || r.query != "" {
+		t.Errorf("%s?%s", r.path, r.query)
+	}
+	if id, branch, err := c.Repository(ctx); id != 0 || branch != "" || err == nil || !strings.Contains(err.Error(), "read the repository acme/widgets: GitHub's answer has no id") {
+		t.Errorf("without an id: %d, %q, %v", id, branch, err)
+	}
+	if _, _, err := c.Repository(ctx); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("one that is not there: %v", err)
+	}
+}
+
 func TestPull(t *testing.T) {
 	s := newStand(t, says(200, `{"number":3,"state":"closed","draft":true,"merged":true,"user":{"login":"mona"},"merge_commit_sha":"`+pushed+`","html_url":"https://x/3",
 		"head":{"ref":"feature","sha":"`+pullHead+`","repo":{"id":200,"full_name":"mona/widgets"}},"base":{"ref":"main","sha":"`+pullBase+`","repo":{"id":100}},
