@@ -20,10 +20,13 @@ level, where it crept, and how far the newest sessions are from the first one or
 from the anchor's. CELL is a glob: 'encode/**'. Of a single metric of a single
 cell the sessions are listed.
 
-Changes are named by sessions behind them: this looks back, and is no gate.`,
+Changes are named by sessions behind them: this looks back, and is no gate.
+
+Sessions that workflow runs left on GitHub are read as for a baseline, the newest
+of every machine; nothing of them is kept on this machine.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.Cells = argOr(args, "")
+			o.Cells, o.Job.Token = argOr(args, ""), c.token()
 			trends, err := c.shell().History(cmd.Context(), o, h)
 			if err != nil {
 				return err
@@ -39,6 +42,8 @@ Changes are named by sessions behind them: this looks back, and is no gate.`,
 	f.StringVarP(&o.Config, "config", "c", defaultConfig, "suite file")
 	f.StringVar(&o.Suite, "suite", "", "name of the suite; default: the file's")
 	f.StringVar(&o.Baseline, "baseline", "", "folder of sessions; default: the suite's")
+	f.StringVar(&o.From, "from", "", "folder or github; default: as the suite says, github inside a workflow")
+	f.IntVar(&h.Sessions, "sessions", 0, "most sessions that are read from GitHub, newest first, two requests each; 0: 100")
 	f.StringVar(&h.Metric, "metric", "", "name of one metric; default: those with a budget against the baseline")
 	f.StringVar(&h.Anchor, "anchor", "", "commit, tag or branch that ratios are to; default: the first session")
 	f.BoolVar(&markdown, "markdown", false, "write GitHub's Markdown")

@@ -61,6 +61,7 @@ const (
 type gitHub interface {
 	artifact.GitHub
 	publish.GitHub
+	Repository(ctx context.Context) (id int64, defaultBranch string, err error)
 	Contents(ctx context.Context, path, ref string) ([]byte, error)
 	MergeBase(ctx context.Context, base, head string) (string, error)
 	Commit(ctx context.Context, sha string) (tree string, parents []string, err error)

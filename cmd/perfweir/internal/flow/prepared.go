@@ -26,6 +26,7 @@ import (
 type prepared struct {
 	preparedFile
 	shard      string       // of the matrix that is judged; "": all of it
+	all        bool         // sessions of every machine and shard are wanted: nothing is compared
 	base       *config.File // suite file of the comparison commit; nil: there is none
 	candidates []baseline.Candidate
 }

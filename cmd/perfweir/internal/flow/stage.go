@@ -258,6 +258,9 @@ func (s Shell) query(j *job, p *prepared, policy baseline.Policy, w baseline.Wan
 	if q.Workflow == "" {
 		q.Workflow = cmp.Or(p.Workflow, j.at.Workflow)
 	}
+	if p.all {
+		q.All, q.ThisRun = true, 0 // what this workflow run left is history, too
+	}
 	return q
 }
 

@@ -3,11 +3,11 @@ package flow
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/perfweir/perfweir/baseline"
@@ -88,22 +88,35 @@ func storable(su *suite, doc *result.Document) error {
 // candidates reads and selects for the machine we are on.
 func (s Shell) candidates(ctx context.Context, o Options) (*suite, *baseline.Baseline, error) {
 	su, err := s.load(o)
+	if err == nil {
+		err = o.checkFrom()
+	}
 	if err != nil {
 		return nil, nil, err
 	}
 	session := s.session(o)
 	w := baseline.Want{Suite: su.file.Suite.Name, Host: session.Host, Machine: session.Machine, AnyMachine: o.AnyMachine, StartedAt: session.StartedAt}
-	b := su.baseline(ctx, o, w)
+	var b *baseline.Baseline
 	if s.fromGitHub(su, o) {
-		b, err = s.asked(ctx, su, o, w, session.Machine)
+		b, err = s.asked(ctx, su, o, w, session.Machine, false)
+	} else {
+		b = su.baseline(ctx, o, w)
 	}
-	if err == nil && b.State == baseline.Failed {
-		err = errors.New(b.Reason)
-	}
-	if err != nil {
-		return nil, nil, fmt.Errorf("list baseline: %w", err)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case b.State == baseline.Failed:
+		return nil, nil, fmt.Errorf("list baseline: %s", b.Reason)
 	}
 	return su, b, nil
+}
+
+// checkFrom refuses a place that is none: misspelt it would be a folder.
+func (o Options) checkFrom() error {
+	if !slices.Contains([]string{"", baseline.FromFolder, baseline.FromGitHub}, o.From) {
+		return fmt.Errorf("%w: --from %s: want %s or %s", ErrUsage, o.From, baseline.FromGitHub, baseline.FromFolder)
+	}
+	return nil
 }
 
 // fromGitHub reports whether stored sessions are artifacts of workflow runs.
@@ -118,16 +131,16 @@ func (s Shell) fromGitHub(su *suite, o Options) bool {
 }
 
 // asked asks GitHub for stored sessions, in a workflow or from a desk that names
-// the repository.
-func (s Shell) asked(ctx context.Context, su *suite, o Options, w baseline.Want, machine string) (*baseline.Baseline, error) {
+// the repository: those that may be compared with, or all.
+func (s Shell) asked(ctx context.Context, su *suite, o Options, w baseline.Want, machine string, all bool) (*baseline.Baseline, error) {
 	j, err := s.job(o)
 	if err == nil && j == nil {
-		j, err = s.deskJob(o)
+		j, err = s.deskJob(ctx, o)
 	}
 	if err != nil {
 		return nil, err
 	}
-	p := &prepared{preparedFile: preparedFile{Target: j.target()}}
+	p := &prepared{preparedFile: preparedFile{Target: j.target()}, all: all}
 	if o.Job.Base != "" {
 		if p.Comparison, err = s.named(ctx, su, o.Job.Base); err != nil {
 			return nil, err
@@ -136,11 +149,15 @@ func (s Shell) asked(ctx context.Context, su *suite, o Options, w baseline.Want,
 	o.Baseline = ""
 	p.Anchor = su.anchorCommit(ctx, su.file.Baseline.Anchor)
 	s.findBaseline(ctx, su, o, j, p, w, machine)
+	if err := ctx.Err(); err != nil {
+		return nil, err // a walk that was stopped says nothing of what there is
+	}
 	return p.selectBaseline(su.file.Baseline, w), nil
 }
 
-// deskJob is what there is of a job outside a workflow.
-func (s Shell) deskJob(o Options) (*job, error) {
+// deskJob is what there is of a job outside a workflow. What no runner says there
+// of the repository GitHub is asked for.
+func (s Shell) deskJob(ctx context.Context, o Options) (*job, error) {
 	at, err := ghapi.FromEnviron(s.Environ)
 	switch {
 	case err != nil:
@@ -151,7 +168,12 @@ func (s Shell) deskJob(o Options) (*job, error) {
 		return nil, fmt.Errorf("%w: artifacts of workflow runs are read with a token: set GITHUB_TOKEN", ErrUsage)
 	}
 	j := &job{at: at, o: o.Job, mode: modeMeasure}
-	j.gh, err = s.gitHub(at, o.Job.Token)
+	if j.gh, err = s.gitHub(at, o.Job.Token); err != nil {
+		return nil, err
+	}
+	if at.RepositoryID == 0 {
+		j.event.RepositoryID, j.event.DefaultBranch, err = j.gh.Repository(ctx)
+	}
 	return j, err
 }
 
