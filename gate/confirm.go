@@ -97,7 +97,8 @@ func interrupted(d *result.Document) bool {
 
 // confirm puts in the place of what stored sessions left in doubt what the paired
 // measurement beside the base build says: with an error rate that those findings
-// share among themselves alone (DESIGN rule 13). One that was stopped says nothing.
+// share among themselves alone, and with their own looks. One that was stopped says
+// nothing.
 func (e *evaluation) confirm(given Input) {
 	doc := given.Confirmation
 	if doc == nil {
@@ -114,6 +115,7 @@ func (e *evaluation) confirm(given Input) {
 		return
 	}
 	again := e.judgeAgain(given)
+	e.out.Confirmation = e.confirmation(again)
 	if base, there := doc.Builds[result.BuildBase]; there {
 		e.out.Builds = maps.Clone(e.out.Builds)
 		e.out.Builds[result.BuildBase] = base
@@ -136,6 +138,30 @@ func (e *evaluation) confirm(given Input) {
 		e.notAgain(&e.out.Findings[at], doc)
 	}
 	e.tellConfirmed(again.out.Builds[result.BuildBase].Commit)
+}
+
+// confirmation is what the verdict says of how the doubts were measured again; nil
+// where nothing was.
+func (e *evaluation) confirmation(again *evaluation) *verdict.Confirmation {
+	rows := map[result.ID]int{}
+	for i := range e.views {
+		rows[e.views[i].cell.ID()] = i
+	}
+	c := &verdict.Confirmation{Commit: again.out.Builds[result.BuildBase].Commit, Family: again.out.Policy.Family, Looks: again.out.Policy.Looks}
+	for i := range again.views {
+		row := &again.out.Cells[i]
+		if at, known := rows[again.views[i].cell.ID()]; known {
+			a := verdict.Again{Cell: at, Planned: row.Planned, Seen: row.Seen}
+			if !again.oneLook() {
+				a.Look, a.Stop = row.Look, row.Stop
+			}
+			c.Cells = append(c.Cells, a)
+		}
+	}
+	if len(c.Cells) == 0 {
+		return nil
+	}
+	return c
 }
 
 // notAgain says of a doubt that it was not measured again, where stored sessions
@@ -203,7 +229,7 @@ func (e *evaluation) replace(f *verdict.Finding, t *test, g *verdict.Finding, ag
 	c := again.Comparisons[*g.Comparison]
 	stored := *f
 	*f = *g
-	f.Cell, f.Comparison, f.Look = stored.Cell, stored.Comparison, stored.Look
+	f.Cell, f.Comparison = stored.Cell, stored.Comparison
 	commit := again.Builds[result.BuildBase].Commit
 	if stored.Comparison == nil {
 		c.ID, c.Cell = len(e.out.Comparisons), stored.Cell
@@ -211,14 +237,14 @@ func (e *evaluation) replace(f *verdict.Finding, t *test, g *verdict.Finding, ag
 		f.Comparison = &c.ID
 		return
 	}
-	f.Allowed, f.N = stored.Allowed, stored.N
-	f.Confirmed = &verdict.Confirmed{Commit: commit, Ratio: c.Ratio, Interval: c.RatioInterval, N: c.N[0], Outcome: g.Outcome}
+	f.Allowed, f.N, f.Look = stored.Allowed, stored.N, stored.Look
+	f.Confirmed = &verdict.Confirmed{Commit: commit, Ratio: c.Ratio, Interval: c.RatioInterval, N: c.N[0], Look: g.Look, Outcome: g.Outcome}
 	word := reasonNotConfirmed
 	if g.Outcome == verdict.Fail {
 		word = reasonConfirmed
 	}
 	f.Reasons = append([]string{word}, g.Reasons...)
-	f.Message = e.confirmedMessage(t, f, &c)
+	f.Message = e.confirmedMessage(t, f, &c, len(again.Policy.Looks)) + unsettledText(f, again.Cells[g.Cell].Stop)
 }
 
 // unconfirmable leaves what stored sessions said, and says why it was not settled.
@@ -233,7 +259,7 @@ func (e *evaluation) unconfirmable(f, g *verdict.Finding) {
 }
 
 // confirmedMessage is what stored sessions said, then what the pair did.
-func (e *evaluation) confirmedMessage(t *test, f *verdict.Finding, c *verdict.Comparison) string {
+func (e *evaluation) confirmedMessage(t *test, f *verdict.Finding, c *verdict.Comparison, looks int) string {
 	u := unitOf(t.contrast.def)
 	change := unit.Signed(c.Shift, u)
 	if c.Ratio != nil {
@@ -246,11 +272,29 @@ func (e *evaluation) confirmedMessage(t *test, f *verdict.Finding, c *verdict.Co
 	commit := strings.TrimSpace("commit " + f.Confirmed.Commit[:min(12, len(f.Confirmed.Commit))])
 	s := fmt.Sprintf("%s: %s: against the base %s on this machine %s in %d blocks",
 		e.changeMessage(t, f, &e.out.Comparisons[*f.Comparison]), word, commit, change, c.N[0])
-	switch f.Grade {
-	case verdict.Suspect:
-		s += ", which looks beyond the budget and is not proven" + adviceText(f)
-	case verdict.Unproven:
-		s += ", which looks inside the budget" + adviceText(f)
+	if look := f.Confirmed.Look; look > 0 {
+		s += fmt.Sprintf(" (look %d of %d)", look, looks)
 	}
 	return s
+}
+
+// unsettledText says what measuring again leaves open of a finding, and why it went no
+// further.
+func unsettledText(f *verdict.Finding, stop string) string {
+	s := ""
+	switch f.Grade {
+	case verdict.Suspect:
+		s = ", which looks beyond the budget and is not proven"
+	case verdict.Unproven:
+		s = ", which looks inside the budget"
+	default:
+		return ""
+	}
+	switch stop {
+	case stopFutility:
+		s += ": the last look would hardly have decided"
+	case stopTime:
+		s += ": limits.time left no time for more"
+	}
+	return s + adviceText(f)
 }

@@ -94,20 +94,31 @@ func only(c *result.Cell, keep func(run int) bool) result.Cell {
 // was measured, and the verdict at each look.
 func live(t *testing.T, whole *result.Document, judge func(*result.Document) *verdict.Document) (*verdict.Document, *result.Document, []*verdict.Document) {
 	t.Helper()
+	return liveBy(t, whole, judge, Undecided)
+}
+
+// liveBy is live with what says which rows of a verdict go on.
+func liveBy(t *testing.T, whole *result.Document, judge func(*result.Document) *verdict.Document, next func(*verdict.Document) []int) (*verdict.Document, *result.Document, []*verdict.Document) {
+	t.Helper()
 	goOn := map[int]map[int]bool{}
 	var all []*verdict.Document
 	for look := 1; ; look++ {
 		d := measured(whole, look, goOn)
 		v := judge(d)
 		all = append(all, v)
-		cells := Undecided(v)
+		cells := next(v)
 		if look == len(whole.Plan.Looks) || len(cells) == 0 {
 			return v, d, all
 		}
 		goOn[look+1] = map[int]bool{}
 		for _, i := range cells {
-			goOn[look+1][i] = true
-			goOn[look+1][i+len(v.Cells)] = true // its twin on the base build, where it has one
+			for k := range whole.Cells { // the cell, and its twin on the base build, where it has one
+				id := whole.Cells[k].ID()
+				id.Build = v.Cells[i].Build
+				if id == (result.ID{Benchmark: v.Cells[i].Benchmark, Variant: v.Cells[i].Variant, Input: v.Cells[i].Input, Build: v.Cells[i].Build}) {
+					goOn[look+1][k] = true
+				}
+			}
 		}
 	}
 }

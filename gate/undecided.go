@@ -36,6 +36,22 @@ func Undecided(v *verdict.Document) []int {
 	return out
 }
 
+// Unconfirmed are the cells of a verdict, ascending, that go on to the next look of
+// measuring doubts again: all of those are held against their twins alone.
+func Unconfirmed(v *verdict.Document) []int {
+	var out []int
+	if v.Confirmation == nil {
+		return nil
+	}
+	for _, c := range v.Confirmation.Cells {
+		if c.Stop == stopTime {
+			out = append(out, c.Cell)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
 // undecided reports whether more repeats could change a finding: one that was
 // excused meanwhile, or lost runs to what disturbed them, is open all the same.
 func undecided(f *verdict.Finding) bool {

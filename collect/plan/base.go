@@ -84,9 +84,9 @@ func allMoved(argv []string, shell bool, root, base string) []string {
 }
 
 // Confirmation plans to measure some cells of head again, in blocks with the base
-// build: what stored sessions left in doubt, or found. blocks are how many, by
-// cell; the plan's own cells are not asked again how often they repeat.
-func Confirmation(first *Plan, root string, b *Base, blocks map[result.ID]int, seed uint64) (*Plan, error) {
+// build: what stored sessions left in doubt, or found. looks are those of each
+// cell, in blocks; the plan's own cells are not asked again how often they repeat.
+func Confirmation(first *Plan, root string, b *Base, looks map[result.ID][]int, seed uint64) (*Plan, error) {
 	p := &Plan{
 		Schema: Schema, Suite: first.Suite, Seed: seed, Selection: first.Selection, Confirms: first.Digest,
 		Sampling: first.Sampling, Limits: first.Limits, Metrics: first.Metrics,
@@ -94,8 +94,8 @@ func Confirmation(first *Plan, root string, b *Base, blocks map[result.ID]int, s
 	}
 	for i := range first.Cells {
 		c := first.Cells[i]
-		if n := blocks[c.ID()]; n > 0 && c.Build == result.BuildHead {
-			c.Repeats, c.Looks = n, nil // whose doubt it is is decided once
+		if l := looks[c.ID()]; len(l) > 0 && c.Build == result.BuildHead {
+			c.setLooks(l)
 			p.Cells = append(p.Cells, c)
 		}
 	}
@@ -106,7 +106,9 @@ func Confirmation(first *Plan, root string, b *Base, blocks map[result.ID]int, s
 		return nil, fmt.Errorf("confirm: %w", err)
 	}
 	p.dropAlone()
-	p.Looks = []int{max(1, maxRepeats(p.Cells))}
+	if err := p.inStep(); err != nil {
+		return nil, fmt.Errorf("confirm: %w", err)
+	}
 	p.Order = order(p.Cells, seed)
 	p.Digest = p.digest()
 	return p, nil

@@ -169,13 +169,16 @@ func TestConfirmationPlan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	blocks := map[result.ID]int{first.Cells[1].ID(): 10, first.Cells[2].ID(): 10}
-	p, err := Confirmation(first, facts.Root, base, blocks, 9)
+	looks := map[result.ID][]int{first.Cells[1].ID(): {10}, first.Cells[2].ID(): {6, 10, 20}}
+	p, err := Confirmation(first, facts.Root, base, looks, 9)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(p.Cells) != 2 || p.Cells[0].Name != "tool/b/x" || p.Cells[1].Name != "tool/b/x@base" || p.Cells[0].Repeats != 10 {
 		t.Errorf("cells %+v", p.Cells)
+	}
+	if !slices.Equal(p.Looks, []int{10}) || p.Cells[0].Looks != nil || p.Cells[1].Looks != nil {
+		t.Errorf("looks %v, of a cell %v: what the base build lacks has none", p.Looks, p.Cells[0].Looks)
 	}
 	if p.Confirms != first.Digest || p.Digest == first.Digest || len(p.Skipped) != 1 {
 		t.Errorf("confirms %q, digest %q, left out %v", p.Confirms, p.Digest, p.Skipped)
@@ -186,10 +189,53 @@ func TestConfirmationPlan(t *testing.T) {
 	if _, err := Confirmation(first, facts.Root, base, nil, 9); err == nil {
 		t.Error("a plan of nothing was made")
 	}
+	// Where the base build lacks all that is in doubt there is nothing to run, and why.
+	p, err = Confirmation(first, facts.Root, base, map[result.ID][]int{first.Cells[2].ID(): {6, 10, 20}}, 9)
+	if err != nil || len(p.Cells) != 0 || p.Order.Len() != 0 || len(p.Skipped) != 1 {
+		t.Errorf("%+v, %v", p, err)
+	}
 }
 
-// A cell and its twin share their blocks, so they share their looks; a doubt is
-// measured again at one.
+// A doubt that needs a test is measured again at looks, its twin with it; one that
+// needs none is done with the first blocks.
+func TestConfirmationLooks(t *testing.T) {
+	facts := pairedFacts()
+	base := facts.Base
+	facts.Base = nil
+	first, err := Make(pairedSuite(), facts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tested, exact := first.Cells[0].ID(), first.Cells[1].ID()
+	p, err := Confirmation(first, facts.Root, base, map[result.ID][]int{tested: {6, 10, 20}, exact: {3}}, 9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(p.Looks, []int{6, 10, 20}) || len(p.Cells) != 4 {
+		t.Fatalf("looks %v of %d cells", p.Looks, len(p.Cells))
+	}
+	for name, want := range map[string][]int{"tool/a/x": {6, 4, 10}, "tool/a/x@base": {6, 4, 10}, "tool/b/x": {3, 0, 0}, "tool/b/x@base": {3, 0, 0}} {
+		runs := make([]int, 3)
+		for i := range p.Order.Len() {
+			if r := p.Order.At(i); r.Repeat > 0 && p.Cells[r.Cell].Name == name {
+				runs[r.Look-1]++
+			}
+		}
+		if !slices.Equal(runs, want) {
+			t.Errorf("%s has %v runs by look, want %v", name, runs, want)
+		}
+	}
+	if _, err := Confirmation(first, facts.Root, base, map[result.ID][]int{tested: {6, 10, 20}, exact: {5, 9, 20}}, 9); err == nil {
+		t.Error("cells of one block have other looks, and nobody says so")
+	}
+	few, err := Confirmation(first, facts.Root, base, map[result.ID][]int{exact: {3}}, 9)
+	if err != nil || !slices.Equal(few.Looks, []int{3}) || few.Digest == p.Digest {
+		t.Errorf("%+v, %v", few, err)
+	}
+}
+
+// A cell and its twin share their blocks, so they share their looks; what the suite
+// says of them is not asked when a doubt is measured again.
 func TestBaseCellsOfLooks(t *testing.T) {
 	s := pairedSuite()
 	s.Benchmarks[0].Looks, s.Benchmarks[0].AutoLooks = []int{2, 4, 8}, false
@@ -227,7 +273,7 @@ func TestBaseCellsOfLooks(t *testing.T) {
 	if b := looks[2][3]; b["tool/a/x"] != 1 || b["tool/a/x@base"] != 1 {
 		t.Errorf("block 3 at look 2 has %v, want a cell and its twin", b)
 	}
-	again, err := Confirmation(p, "/repo/suite", f.Base, map[result.ID]int{cellNamed(t, p, "tool/a/x").ID(): 10}, 1)
+	again, err := Confirmation(p, "/repo/suite", f.Base, map[result.ID][]int{cellNamed(t, p, "tool/a/x").ID(): {10}}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -71,8 +71,7 @@ func (c *Cell) setLooks(looks []int) {
 	}
 }
 
-// chooseLooks fills in what the suite leaves to be chosen, brings the cells of a
-// block in step, and says which looks the plan has.
+// chooseLooks fills in what the suite leaves to be chosen.
 func (p *Plan) chooseLooks(s *Suite, f Facts) error {
 	if f.Repeats == 0 && f.Looks != nil {
 		if auto := s.autoLooks(p.Cells); slices.Contains(auto, true) {
@@ -84,12 +83,20 @@ func (p *Plan) chooseLooks(s *Suite, f Facts) error {
 			}
 		}
 	}
+	return p.inStep()
+}
+
+// inStep brings the cells of a block in step, and says which looks the plan has.
+func (p *Plan) inStep() error {
 	for _, g := range groupCells(p.Cells) {
 		if err := align(p.Cells, g.cells); err != nil {
 			return err
 		}
 	}
-	p.Looks = []int{maxRepeats(p.Cells)}
+	p.Looks = []int{max(1, maxRepeats(p.Cells))}
+	if len(p.Cells) == 0 {
+		return nil // the base build lacks all of them
+	}
 	if longest := p.Cells[longest(p.Cells, nil)].Looks; len(longest) > 1 {
 		p.Looks = slices.Clone(longest)
 	}
@@ -113,6 +120,15 @@ func (s *Suite) autoLooks(cells []Cell) []bool {
 		out[i] = auto[name{cells[i].Benchmark, cells[i].Variant}]
 	}
 	return out
+}
+
+// mostLooks is how many looks the cell with most of them has.
+func mostLooks(cells []Cell) int {
+	n := 0
+	for i := range cells {
+		n = max(n, cells[i].LastLook())
+	}
+	return n
 }
 
 // longest is the cell of a group (nil: of all) with most looks, and of those with

@@ -37,7 +37,7 @@ func order(cells []Cell, seed uint64) Order {
 			}
 		}
 	}
-	for look := 1; look <= cells[longest(cells, nil)].LastLook(); look++ {
+	for look := 1; look <= mostLooks(cells); look++ {
 		for block := 1; block <= maxRepeats(cells); block++ {
 			o.addBlock(cells, groups, look, block, r)
 		}

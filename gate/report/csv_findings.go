@@ -13,7 +13,7 @@ const findingsHead = "cell,benchmark,variant,input,build,metric,phase,part,unit,
 	"against,design,n_current,n_reference,sessions,current,reference,ratio,ratio_low,ratio_high," +
 	"shift,shift_low,shift_high,value,n,allowed,p,p_adjusted,error_level,bound,allowance," +
 	"smallest_effect,settle_repeats,settle_sessions,settle_base," +
-	"confirmed_outcome,confirmed_ratio,confirmed_low,confirmed_high,confirmed_n,reasons,doubts,message\n"
+	"confirmed_outcome,confirmed_ratio,confirmed_low,confirmed_high,confirmed_n,confirmed_look,reasons,doubts,message\n"
 
 // FindingsCSV writes findings.csv: one row a finding in the order of the
 // document, all numbers in base units and in full precision, empty where there
@@ -107,9 +107,14 @@ func (f *facts) csvDecision(r *csvRow, x *verdict.Finding) {
 		r.maybe(k.Ratio)
 		r.bounds(k.Interval)
 		r.int(k.N)
+		if k.Look == 0 {
+			r.empty()
+			return
+		}
+		r.int(k.Look)
 		return
 	}
-	for range 5 {
+	for range 6 {
 		r.empty()
 	}
 }

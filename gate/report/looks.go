@@ -2,20 +2,48 @@ package report
 
 import (
 	"fmt"
+	"slices"
 
+	"github.com/perfweir/perfweir/gate/budget"
 	"github.com/perfweir/perfweir/gate/verdict"
 )
 
 // afterLook says after which of several looks a finding was decided, or why its
 // cell was left undecided there; "" where there is one look.
 func (f *facts) afterLook(x *verdict.Finding) string {
+	if x.Confirmed == nil && f.besideBase(x) {
+		return f.afterLookAgain(x, x.Look)
+	}
 	n := len(f.v.Policy.Looks)
 	if x.Look == 0 || n < 2 {
 		return ""
 	}
 	text := fmt.Sprintf("after look %d of %d", x.Look, n)
-	if why := stopWord(f.v.Cells[x.Cell].Stop); why != "" && x.Outcome == verdict.Inconclusive {
+	if why := stopWord(f.v.Cells[x.Cell].Stop); why != "" && x.Outcome == verdict.Inconclusive && x.Confirmed == nil {
 		text += ": " + why
+	}
+	return text
+}
+
+// besideBase reports whether a finding that stored sessions said nothing of was
+// decided by the confirmation.
+func (f *facts) besideBase(x *verdict.Finding) bool {
+	c := f.comparison(x)
+	return f.v.Confirmation != nil && c != nil && c.Against == budget.AgainstBase
+}
+
+// afterLookAgain is afterLook of a look at which doubts were measured again.
+func (f *facts) afterLookAgain(x *verdict.Finding, look int) string {
+	a := f.v.Confirmation
+	if a == nil || look == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("after look %d of %d", look, len(a.Looks))
+	at := slices.IndexFunc(a.Cells, func(c verdict.Again) bool { return c.Cell == x.Cell })
+	if at >= 0 && x.Outcome == verdict.Inconclusive {
+		if why := stopWord(a.Cells[at].Stop); why != "" {
+			text += ": " + why
+		}
 	}
 	return text
 }

@@ -133,6 +133,9 @@ func (f *facts) policyLines() []string {
 	if len(p.Looks) > 0 {
 		lines = append(lines, "looks: after "+joinInts(p.Looks)+" repeats")
 	}
+	if a := f.v.Confirmation; a != nil {
+		lines = append(lines, fmt.Sprintf("measured again: %s that share the same rate anew, judged after %s blocks", plural(a.Family, "test"), joinInts(a.Looks)))
+	}
 	if p.Require != "" {
 		lines = append(lines, "required: "+p.Require+" of every gated budget")
 	}

@@ -131,7 +131,7 @@ func (f *facts) why(x *verdict.Finding) string {
 		parts = append(parts, look)
 	}
 	if x.Confirmed != nil {
-		parts = append(parts, f.confirmedText(x.Confirmed))
+		parts = append(parts, f.confirmedText(x))
 	}
 	if x.Grade == verdict.Unproven && x.SmallestEffect != nil {
 		parts = append(parts, "above "+unit.Percentage(*x.SmallestEffect)+" would have been seen")
@@ -169,13 +169,18 @@ func crashReasons(c *verdict.Cell) []string {
 	return out
 }
 
-func (f *facts) confirmedText(c *verdict.Confirmed) string {
+func (f *facts) confirmedText(x *verdict.Finding) string {
+	c := x.Confirmed
 	change := "no ratio"
 	if c.Ratio != nil {
 		change = ratioText(*c.Ratio, c.Interval)
 	}
-	return fmt.Sprintf("measured again beside commit %s: %s, n %d, %s",
+	text := fmt.Sprintf("measured again beside commit %s: %s, n %d, %s",
 		c.Commit[:min(12, len(c.Commit))], change, c.N, spaced(string(c.Outcome)))
+	if look := f.afterLookAgain(x, c.Look); look != "" {
+		text += " " + look
+	}
+	return text
 }
 
 // outcomeText is an outcome with its grade, which says more.

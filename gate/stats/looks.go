@@ -99,6 +99,12 @@ const (
 // 17,476 tests, unpaired 5, 10, 20. nil when no number of repeats reaches the
 // level.
 func DefaultLooks(d Design, alpha float64, family int) []int {
+	return LooksTo(d, alpha, family, usualLastLook)
+}
+
+// LooksTo are the looks of DefaultLooks when the last is to have so many repeats,
+// or more.
+func LooksTo(d Design, alpha float64, family, least int) []int {
 	level := LookLevel(alpha, maxLooks)
 	first := d.SmallestN(level)
 	carries := d.SmallestN(level / float64(max(1, family)))
@@ -106,7 +112,7 @@ func DefaultLooks(d Design, alpha float64, family int) []int {
 		return nil
 	}
 	first = max(first, leastFirstLook)
-	last := max(carries, usualLastLook, 2*first)
+	last := max(carries, usualLastLook, least, 2*first)
 	return slices.Compact([]int{first, max(first, last/2), last})
 }
 

@@ -36,6 +36,19 @@ func TestDefaultLooks(t *testing.T) {
 	}
 }
 
+func TestLooksTo(t *testing.T) {
+	for _, tt := range []struct {
+		family, least int
+		want          []int
+	}{
+		{1, 0, []int{6, 10, 20}}, {1, 10, []int{6, 10, 20}}, {1, 21, []int{6, 10, 21}}, {1, 40, []int{6, 20, 40}}, {1e6, 10, []int{6, 13, 26}},
+	} {
+		if got := LooksTo(PairedDesign(), .05, tt.family, tt.least); !slices.Equal(got, tt.want) {
+			t.Errorf("family %d, %d at the last look: %v, want %v", tt.family, tt.least, got, tt.want)
+		}
+	}
+}
+
 // What is given as default can be judged: its last look carries the family.
 func TestDefaultLooksCarryTheirFamily(t *testing.T) {
 	for _, d := range []Design{PairedDesign(), UnpairedDesign(), StoredDesign(1), StoredDesign(3), StoredDesign(100), SessionsDesign()} {

@@ -106,6 +106,13 @@ func check(d *Document) error {
 	if err := checkHistory(d); err != nil {
 		return err
 	}
+	if d.Confirmation != nil {
+		for i := range d.Confirmation.Cells {
+			if err := within("cell", d.Confirmation.Cells[i].Cell, len(d.Cells)); err != nil {
+				return fmt.Errorf("confirmation: row %d: %w", i, err)
+			}
+		}
+	}
 	return checkBudgets(d.Budgets)
 }
 

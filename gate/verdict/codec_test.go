@@ -116,6 +116,7 @@ func TestCodecRefuses(t *testing.T) {
 		{"cell of a comparison", func(d *Document) { d.Comparisons[0].Cell = -1 }, `comparison 0: cell -1 of 1`},
 		{"budget", func(d *Document) { d.Findings[0].Budget = 1 }, `finding 0: budget 1 of 1`},
 		{"comparison", func(d *Document) { d.Findings[0].Comparison = ptr(2) }, `finding 0: comparison 2 of 2`},
+		{"cell measured again", func(d *Document) { d.Confirmation = &Confirmation{Cells: []Again{{Cell: 0}, {Cell: 1}}} }, `confirmation: row 1: cell 1 of 1`},
 		{"kind", func(d *Document) { d.Budgets[0].Kind = "most" }, `budget 0: unknown kind "most"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

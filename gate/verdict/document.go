@@ -42,26 +42,28 @@ const (
 
 // Document is a whole verdict.
 type Document struct {
-	Schema      string                   `json:"schema"`
-	Outcome     Outcome                  `json:"outcome"`
-	ExitCode    int                      `json:"exit_code"`
-	Reasons     []string                 `json:"reasons"` // sentences, the deciding one first
-	Policy      Policy                   `json:"policy"`
-	Suite       Suite                    `json:"suite"`
-	Builds      map[string]result.Build  `json:"builds"`
-	Sessions    []result.Session         `json:"sessions"` // of the current document
-	Baseline    *Baseline                `json:"baseline,omitempty"`
-	Budgets     []budget.Budget          `json:"budgets"`
-	Metrics     map[string]result.Metric `json:"metrics"`
-	Counts      Counts                   `json:"counts"`
-	Skipped     []result.Skipped         `json:"skipped,omitempty"`
-	Warnings    []string                 `json:"warnings,omitempty"`    // about the whole: "5 of 10 baseline sessions are older than ..."
-	Loosened    []Loosened               `json:"loosened,omitempty"`    // rules that this change loosens or deletes: the old ones decide until the merge
-	AcceptedBy  *AcceptedBy              `json:"accepted_by,omitempty"` // who let the change's own rules count at once
-	Excuses     []Excuse                 `json:"excuses,omitempty"`     // entries of accepted and quarantine that findings are about
-	Cells       []Cell                   `json:"cells"`
-	Comparisons []Comparison             `json:"comparisons"`
-	Findings    []Finding                `json:"findings"`
+	Schema     string                   `json:"schema"`
+	Outcome    Outcome                  `json:"outcome"`
+	ExitCode   int                      `json:"exit_code"`
+	Reasons    []string                 `json:"reasons"` // sentences, the deciding one first
+	Policy     Policy                   `json:"policy"`
+	Suite      Suite                    `json:"suite"`
+	Builds     map[string]result.Build  `json:"builds"`
+	Sessions   []result.Session         `json:"sessions"` // of the current document
+	Baseline   *Baseline                `json:"baseline,omitempty"`
+	Budgets    []budget.Budget          `json:"budgets"`
+	Metrics    map[string]result.Metric `json:"metrics"`
+	Counts     Counts                   `json:"counts"`
+	Skipped    []result.Skipped         `json:"skipped,omitempty"`
+	Warnings   []string                 `json:"warnings,omitempty"`    // about the whole: "5 of 10 baseline sessions are older than ..."
+	Loosened   []Loosened               `json:"loosened,omitempty"`    // rules that this change loosens or deletes: the old ones decide until the merge
+	AcceptedBy *AcceptedBy              `json:"accepted_by,omitempty"` // who let the change's own rules count at once
+	// Confirmation is how doubts were measured again; nil: none were.
+	Confirmation *Confirmation `json:"confirmation,omitempty"`
+	Excuses      []Excuse      `json:"excuses,omitempty"` // entries of accepted and quarantine that findings are about
+	Cells        []Cell        `json:"cells"`
+	Comparisons  []Comparison  `json:"comparisons"`
+	Findings     []Finding     `json:"findings"`
 }
 
 // Policy is what the verdict was judged under.
@@ -312,9 +314,11 @@ type Finding struct {
 	P         *float64 `json:"p,omitempty"`          // of "not worse than the budget"
 	PAdjusted *float64 `json:"p_adjusted,omitempty"` // Holm over the family
 	Level     float64  `json:"level,omitempty"`      // error rate of this look
-	Look      int      `json:"look,omitempty"`       // at which it was decided, or given up; of plans with more than one
-	Bound     *float64 `json:"bound,omitempty"`      // one-sided bound of the ratio towards the budget, at Level
-	Allowance float64  `json:"allowance,omitempty"`  // session allowance that was added
+	// Look is that at which the finding was decided, or given up, of plans with more
+	// than one: of the confirmation's, where it alone had something to compare with.
+	Look      int      `json:"look,omitempty"`
+	Bound     *float64 `json:"bound,omitempty"`     // one-sided bound of the ratio towards the budget, at Level
+	Allowance float64  `json:"allowance,omitempty"` // session allowance that was added
 	Settle    *Settle  `json:"settle,omitempty"`
 	// SmallestEffect is the relative change that would have been called a fail
 	// with probability 0.9.
@@ -326,15 +330,4 @@ type Finding struct {
 	Reasons   []string   `json:"reasons,omitempty"`   // words: large_jump, gone, near, too_few_runs, ...
 	Message   string     `json:"message"`             // one sentence with numbers in people's units
 	Confirmed *Confirmed `json:"confirmed,omitempty"` // paired re-measurement against base
-}
-
-// Confirmed is the paired re-measurement, against the base commit, of a finding
-// that stored sessions had called a fail or a suspect: its outcome is the
-// finding's. The finding's comparison stays the stored one.
-type Confirmed struct {
-	Commit   string      `json:"commit"`
-	Ratio    *float64    `json:"ratio"`              // nil with a zero or negative value
-	Interval *[2]float64 `json:"interval,omitempty"` // two-sided, at twice the one-sided level; nil: too few blocks, or exact values
-	N        int         `json:"n"`                  // blocks
-	Outcome  Outcome     `json:"outcome"`
 }

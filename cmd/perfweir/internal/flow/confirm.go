@@ -12,6 +12,7 @@ import (
 	"github.com/perfweir/perfweir/baseline"
 	"github.com/perfweir/perfweir/cmd/perfweir/internal/config"
 	"github.com/perfweir/perfweir/cmd/perfweir/internal/durable"
+	"github.com/perfweir/perfweir/collect"
 	"github.com/perfweir/perfweir/collect/journal"
 	"github.com/perfweir/perfweir/collect/plan"
 	"github.com/perfweir/perfweir/collect/result"
@@ -20,11 +21,18 @@ import (
 	"github.com/perfweir/perfweir/gate/verdict"
 )
 
-// Blocks in which a doubt is measured again, at least.
-const (
-	confirmBlocks      = 10 // of what needs a test
-	confirmBlocksExact = 3  // of what is compared as it is: enough to see that it does not vary
-)
+// confirmBlocksExact are the blocks of a doubt that is compared as it is, without a
+// test: enough to see that it does not vary.
+const confirmBlocksExact = 3
+
+// inDoubt is a session whose verdict leaves something to be measured again.
+type inDoubt struct {
+	plan    *plan.Plan
+	doc     *result.Document
+	verdict *verdict.Document
+	// judge makes the verdict once more, with what was measured again by then.
+	judge func(again *result.Document) (*verdict.Document, error)
+}
 
 // comparedBuild is the base build that a document, or its confirmation, has.
 func comparedBuild(docs ...*result.Document) result.Build {
@@ -76,7 +84,9 @@ func (s Shell) confirmAtDesk(ctx context.Context, r rules, o Options, out *outpu
 		return err
 	}
 	c.Here = true
-	return s.confirm(ctx, su, o, out, m, v, c)
+	return s.confirm(ctx, su, o, out, inDoubt{m.plan, doc, v, func(again *result.Document) (*verdict.Document, error) {
+		return s.judge(su.working(o.Config), doc, b, again)
+	}}, c)
 }
 
 // confirmInJob measures doubts again beside the comparison commit. It needs no
@@ -89,14 +99,17 @@ func (s Shell) confirmInJob(ctx context.Context, su *suite, o Options, out *outp
 	if err != nil {
 		return err
 	}
-	return s.confirm(ctx, su, o, out, m, one.verdict, p.Comparison)
+	return s.confirm(ctx, su, o, out, inDoubt{m.plan, doc, one.verdict, func(again *result.Document) (*verdict.Document, error) {
+		return s.judge(one.rules, doc, one.baseline, again)
+	}}, p.Comparison)
 }
 
-// confirm measures again, beside the base build, what a verdict leaves in doubt.
-// Where that cannot be done the results of it say why, and nothing else.
-func (s Shell) confirm(ctx context.Context, su *suite, o Options, out *output, m *matrix, v *verdict.Document, c comparison) error {
-	doubts := gate.Unsettled(v)
-	if len(doubts) == 0 || v.Outcome == verdict.Interrupted || ctx.Err() != nil {
+// confirm measures again, beside the base build, what a verdict leaves in doubt: look
+// by look, as everything is measured. Where that cannot be done the results of it say
+// why, and nothing else.
+func (s Shell) confirm(ctx context.Context, su *suite, o Options, out *output, d inDoubt, c comparison) error {
+	doubts := gate.Unsettled(d.verdict)
+	if len(doubts) == 0 || d.verdict.Outcome == verdict.Interrupted || ctx.Err() != nil {
 		return nil
 	}
 	below := &output{dir: out.path(durable.Confirm), lock: out.lock}
@@ -104,7 +117,7 @@ func (s Shell) confirm(ctx context.Context, su *suite, o Options, out *output, m
 		return fmt.Errorf("confirm: %w", err)
 	}
 	if !c.Here {
-		return s.unconfirmed(o, below, m.plan, notHere(c.Commit))
+		return s.unconfirmed(o, below, unmeasured(d.plan), notHere(c.Commit))
 	}
 	files, err := watchCommandFiles(s.Environ) // before the build, which is code under test
 	if err != nil {
@@ -116,39 +129,70 @@ func (s Shell) confirm(ctx context.Context, su *suite, o Options, out *output, m
 		if ctx.Err() != nil || rerr != nil {
 			return errors.Join(err, rerr)
 		}
-		return s.unconfirmed(o, below, m.plan, append(warnings, baseFailed(c.Commit, err))...)
+		return s.unconfirmed(o, below, unmeasured(d.plan), append(warnings, baseFailed(c.Commit, err))...)
 	}
-	again, err := s.confirmPlan(su, o, below, m.plan, base, doubts)
+	again, err := s.confirmPlan(su, o, below, d, base, doubts)
 	if err != nil {
 		_, rerr := s.restore(files)
 		return errors.Join(err, rerr)
 	}
+	if len(again.plan.Cells) == 0 {
+		warnings, rerr := s.restore(files)
+		return errors.Join(rerr, s.unconfirmed(o, below, again.plan, warnings...))
+	}
 	again.files = files
-	s.say("in doubt: %s, measured again beside %.12s: %s", plural(len(doubts), "cell"), c.Commit, plural(again.plan.Order.Len(), "run"))
+	s.sayConfirming(again.plan, len(doubts), c.Commit)
 	_, err = s.alone(ctx, su, func() (*result.Document, error) { return s.measure(ctx, below, again) })
 	return err
 }
 
+// sayConfirming says what will be measured again, and when it is judged.
+func (s Shell) sayConfirming(p *plan.Plan, doubts int, commit string) {
+	if runs := plural(p.Order.Len(), "run"); len(p.Looks) > 1 {
+		s.say("in doubt: %s, measured again beside %.12s: at most %s, judged after %s blocks: only what is undecided goes on",
+			plural(doubts, "cell"), commit, runs, enumerated(p.Looks))
+	} else {
+		s.say("in doubt: %s, measured again beside %.12s: %s", plural(doubts, "cell"), commit, runs)
+	}
+}
+
 // confirmPlan plans to measure doubts again, or goes on with what is there of it.
-func (s Shell) confirmPlan(su *suite, o Options, below *output, first *plan.Plan, base *plan.Base, doubts []gate.Doubt) (*matrix, error) {
+func (s Shell) confirmPlan(su *suite, o Options, below *output, d inDoubt, base *plan.Base, doubts []gate.Doubt) (*matrix, error) {
+	first := d.plan
 	seed := drawSeed(o.Seed)
 	old, err := decode(below.path(durable.Plan), plan.Decode)
 	there := o.Resume && err == nil && old.Confirms == first.Digest
 	if there {
 		seed = old.Seed
 	}
-	p, err := plan.Confirmation(first, su.root, base, su.blocks(first, doubts), seed)
+	p, err := plan.Confirmation(first, su.root, base, confirmLooks(first, doubts, d.verdict.Policy.FalseAlarms), seed)
 	if err != nil {
 		return nil, err
 	}
 	for _, k := range p.Skipped {
 		s.say("not measured again: %s: %s", k.Name, k.Why)
 	}
-	m := &matrix{plan: p, session: s.session(o)}
+	m := &matrix{plan: p, session: s.session(o), onward: d.onward(p)}
+	m.before, _ = collect.Pace(d.doc, first, plan.Selection{})
 	if !there || p.Digest != old.Digest {
 		return m, nil
 	}
 	return m, s.goOnConfirming(o, below, m)
+}
+
+// onward lets only those cells of a confirmation go on that a verdict on what is
+// there leaves open.
+func (d inDoubt) onward(p *plan.Plan) onward {
+	if len(p.Looks) < 2 {
+		return nil
+	}
+	return func(again *result.Document) ([]int, error) {
+		v, err := d.judge(again)
+		if err != nil {
+			return nil, err
+		}
+		return withTwins(p, v, gate.Unconfirmed(v)), nil
+	}
 }
 
 // goOnConfirming takes over what an earlier process measured of the same plan.
@@ -172,37 +216,49 @@ func (s Shell) goOnConfirming(o Options, below *output, m *matrix) error {
 	return nil
 }
 
-// blocks are how often each cell in doubt is measured again: as often as it was,
-// ten times at least, and as often as the family of doubts needs.
-func (su *suite) blocks(first *plan.Plan, doubts []gate.Doubt) map[result.ID]int {
-	family := 0
-	for _, d := range doubts {
-		family += d.Findings
-	}
-	least := stats.SmallestNPaired(su.file.Gate.FalseAlarms / float64(max(1, family)))
+// confirmLooks are the blocks after which each cell in doubt is judged: those that
+// the family of doubts needs by default, and at the last look as many as the cell has
+// repeats, at least. Cells of one block get the same. A doubt without a test has one
+// look.
+func confirmLooks(first *plan.Plan, doubts []gate.Doubt, falseAlarms float64) map[result.ID][]int {
+	type block struct{ benchmark, input string }
 	repeats := map[result.ID]int{}
 	for i := range first.Cells {
 		repeats[first.Cells[i].ID()] = first.Cells[i].Repeats
 	}
-	out := map[result.ID]int{}
+	family, most := 0, map[block]int{}
 	for _, d := range doubts {
-		out[d.Cell] = confirmBlocksExact
+		family += d.Findings
+		if b := (block{d.Cell.Benchmark, d.Cell.Input}); d.Noisy {
+			most[b] = max(most[b], repeats[d.Cell])
+		}
+	}
+	out := map[result.ID][]int{}
+	for _, d := range doubts {
+		out[d.Cell] = []int{confirmBlocksExact}
 		if d.Noisy {
-			out[d.Cell] = max(confirmBlocks, repeats[d.Cell], least)
+			out[d.Cell] = stats.LooksTo(stats.PairedDesign(), falseAlarms, family, most[block{d.Cell.Benchmark, d.Cell.Input}])
 		}
 	}
 	return out
 }
 
+// unmeasured is a plan of measuring a session's doubts again of which nothing can be
+// run.
+func unmeasured(first *plan.Plan) *plan.Plan {
+	return &plan.Plan{Suite: first.Suite, Looks: []int{1}, Selection: first.Selection, Confirms: first.Digest,
+		Builds: map[string]result.Build{result.BuildHead: first.Builds[result.BuildHead]}}
+}
+
 // unconfirmed leaves results that say why nothing was measured again: whoever
 // judges later has nothing but documents.
-func (s Shell) unconfirmed(o Options, below *output, first *plan.Plan, warnings ...string) error {
+func (s Shell) unconfirmed(o Options, below *output, p *plan.Plan, warnings ...string) error {
 	for _, text := range warnings {
 		s.warn("%s", text)
 	}
-	doc := &result.Document{Header: result.Header{Schema: result.Schema, Suite: first.Suite,
-		Plan:   result.PlanRef{Looks: []int{1}, Selection: first.Selection, Confirms: first.Digest},
-		Builds: map[string]result.Build{result.BuildHead: first.Builds[result.BuildHead]}, Metrics: map[string]result.Metric{}}}
+	doc := &result.Document{Header: result.Header{Schema: result.Schema, Suite: p.Suite, Skipped: p.Skipped,
+		Plan:   result.PlanRef{Looks: p.Looks, Selection: p.Selection, Confirms: p.Confirms},
+		Builds: p.Builds, Metrics: map[string]result.Metric{}}}
 	session := s.session(o)
 	session.Warnings = warnings
 	doc.Sessions = []result.Session{session}

@@ -58,6 +58,7 @@ type judged struct {
 	again          *result.Document // doubts of it that were measured again; nil: none
 	baseline       *baseline.Baseline
 	verdict        *verdict.Document
+	rules          rules  // that the verdict was judged by
 	folder         string // where its documents and reports are
 }
 
@@ -93,7 +94,7 @@ func (s Shell) judgeOne(ctx context.Context, su *suite, p *prepared, o Options, 
 	if err != nil {
 		return nil, err
 	}
-	return &judged{machine: doc.Sessions[0].Machine, shard: doc.Plan.Shard, doc: doc, again: again, baseline: b, verdict: v}, nil
+	return &judged{machine: doc.Sessions[0].Machine, shard: doc.Plan.Shard, doc: doc, again: again, baseline: b, verdict: v, rules: r}, nil
 }
 
 // writeJudged writes documents and reports of one machine.

@@ -36,15 +36,15 @@ func (s Shell) undecided(r rules, b *baseline.Baseline, p *plan.Plan, kept bool)
 		if err != nil {
 			return nil, err
 		}
-		return withTwins(p, v), nil
+		return withTwins(p, v, gate.Undecided(v)), nil
 	}
 }
 
-// withTwins are the undecided cells of a verdict by their places in the plan, and
-// with each the same one on the base build: they share their blocks.
-func withTwins(p *plan.Plan, v *verdict.Document) []int {
+// withTwins are rows of a verdict by their places in the plan, and with each the
+// same one on the base build: they share their blocks.
+func withTwins(p *plan.Plan, v *verdict.Document, rows []int) []int {
 	goesOn := map[result.ID]bool{}
-	for _, i := range gate.Undecided(v) {
+	for _, i := range rows {
 		c := &v.Cells[i]
 		goesOn[result.ID{Benchmark: c.Benchmark, Variant: c.Variant, Input: c.Input}] = true
 	}
@@ -117,7 +117,8 @@ func (s Shell) nextLook(out *output, m *matrix, look int) (plan.Selection, error
 		return sel, nil
 	}
 	if limit := m.plan.Limits.Time; limit > 0 {
-		if spent, needed := collect.Pace(doc, m.plan, sel); spent+needed > limit {
+		spent, needed := collect.Pace(doc, m.plan, sel)
+		if spent += m.before; spent+needed > limit {
 			s.warn("%s is not begun: it would take about %s, and %s of limits.time (%s) are spent", place, inWords(needed), inWords(spent), inWords(limit))
 			sel.Cells = nil
 			return sel, nil

@@ -131,7 +131,12 @@ func after(looks []int) string {
 	if len(looks) == 1 {
 		return plural(looks[0], "repeat")
 	}
-	return fmt.Sprintf("looks after %s and %d repeats", joined(looks[:len(looks)-1], ", "), looks[len(looks)-1])
+	return fmt.Sprintf("looks after %s repeats", enumerated(looks))
+}
+
+// enumerated is more than one number as a sentence has them: "5, 10 and 20".
+func enumerated(n []int) string {
+	return fmt.Sprintf("%s and %d", joined(n[:len(n)-1], ", "), n[len(n)-1])
 }
 
 func joined(n []int, between string) string {

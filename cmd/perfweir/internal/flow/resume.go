@@ -32,6 +32,9 @@ type matrix struct {
 	edit func(plan.Cell) plan.Cell
 	// onward decides between looks what goes on; nil: everything.
 	onward onward
+	// before is how long something else was measured that shares limits.time, in
+	// seconds.
+	before float64
 }
 
 // want is what the matrix needs a baseline to be.
