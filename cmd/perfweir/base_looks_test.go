@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/perfweir/perfweir/collect/plan"
 	"github.com/perfweir/perfweir/collect/result"
 	"github.com/perfweir/perfweir/gate/verdict"
 )
@@ -42,24 +41,4 @@ func TestBaseGoesOnWithItsCell(t *testing.T) {
 	check(d.ci(1, "--fresh", "--base", base))
 	d.cut("journal.jsonl", 16) // in the second look
 	check(d.ci(1, "--resume"))
-}
-
-// Doubts are measured again after the last look, and at once.
-func TestConfirmationAfterLooks(t *testing.T) {
-	d := newDesk(t, "")
-	d.withLooks("gate: {reference: auto}\n")
-	base := d.head()
-	d.ci(0)
-	d.poison(0.4)
-	d.commit(map[string]string{"note": "x"})
-	v, said := d.ci(0, "--fresh", "--base", base)
-	f := cost(t, v)
-	if f.Outcome != verdict.Pass || f.Confirmed == nil || f.Look != 1 || f.Confirmed.N != 20 {
-		t.Errorf("%s at look %d, %+v: %s\n%s", f.Outcome, f.Look, f.Confirmed, f.Message, said)
-	}
-	again := decoded(t, filepath.Join(d.out, "confirm/plan.json"), plan.Decode)
-	if len(again.Looks) != 1 || again.Cells[0].Looks != nil {
-		t.Errorf("measured again at looks %v, a cell at %v", again.Looks, again.Cells[0].Looks)
-	}
-	d.sameAgain()
 }

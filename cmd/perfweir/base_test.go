@@ -363,7 +363,7 @@ func TestConfirmation(t *testing.T) {
 			v, said := d.ci(tt.exit, "--fresh", "--base", base)
 			f := cost(t, v)
 			c := f.Confirmed
-			if f.Outcome != tt.outcome || c == nil || c.Outcome != tt.outcome || c.Commit != base || !near(c.Ratio, tt.ratio) || c.N != 10 {
+			if f.Outcome != tt.outcome || c == nil || c.Outcome != tt.outcome || c.Commit != base || !near(c.Ratio, tt.ratio) || c.N != 6 || c.Look != 1 {
 				t.Fatalf("%s %+v\n%s", f.Message, c, said)
 			}
 			if s := v.Comparisons[*f.Comparison]; s.Against != "baseline" || !near(&s.Reference, 100*(1-tt.poison)) {
@@ -398,8 +398,8 @@ func TestConfirmationWithoutBaseline(t *testing.T) {
 	if !strings.Contains(said, "runs in the journal, going on") || cost(t, v).Outcome != verdict.Fail {
 		t.Errorf("%s", said)
 	}
-	if again := decoded(t, filepath.Join(d.out, "confirm/results.json"), result.Decode); again.Cells[0].Runs.Len() != 10 || again.Cells[1].Runs.Len() != 10 {
-		t.Errorf("runs %d and %d, want 10 each", again.Cells[0].Runs.Len(), again.Cells[1].Runs.Len())
+	if again := decoded(t, filepath.Join(d.out, "confirm/results.json"), result.Decode); again.Cells[0].Runs.Len() != 6 || again.Cells[1].Runs.Len() != 6 {
+		t.Errorf("runs %d and %d, want those of the first look, 6 each", again.Cells[0].Runs.Len(), again.Cells[1].Runs.Len())
 	}
 }
 
