@@ -54,8 +54,8 @@ func confirmAt(t *testing.T, looks []int, cells int, cv, change float64, seed ui
 }
 
 // TestOperatingFiguresOfConfirmations: looks settle more doubts than ten blocks at the
-// whole error would, and mostly with fewer. The figures are those of longer runs in
-// docs/statistics.md.
+// whole error would, with about as many at a spread of 3 %. The figures are those of
+// longer runs in docs/statistics.md.
 func TestOperatingFiguresOfConfirmations(t *testing.T) {
 	ten, looks := []int{10}, []int{6, 10, 20}
 	for _, tt := range []struct {

@@ -26,7 +26,7 @@ func TestConfirmationInAJob(t *testing.T) {
 	innocent := s.openPull("main", false, map[string]string{"README": "words\n"})
 	o := s.do(job{event: innocent.event(s)})
 	s.wants(o, 0, "pass")
-	contains(t, "log", o.log, "measured again beside "+main[:12])
+	contains(t, "log", o.log, "measured again beside "+main[:12], "judged after 6, 10 and 20 blocks", "look 2 of 3 is not needed")
 	contains(t, "comment", s.comment(innocent).Body, "not confirmed", "measured again beside", "100 B", "108 B", main[:12])
 	contains(t, "summary", o.summary, "not confirmed")
 	if c := s.checkOf(innocent.head); c.Conclusion != "success" {

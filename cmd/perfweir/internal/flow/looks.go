@@ -116,16 +116,23 @@ func (s Shell) nextLook(out *output, m *matrix, look int) (plan.Selection, error
 		s.say("%s is not needed: what more repeats could decide is decided", place)
 		return sel, nil
 	}
-	if limit := m.plan.Limits.Time; limit > 0 {
-		spent, needed := collect.Pace(doc, m.plan, sel)
-		if spent += m.before; spent+needed > limit {
-			s.warn("%s is not begun: it would take about %s, and %s of limits.time (%s) are spent", place, inWords(needed), inWords(spent), inWords(limit))
-			sel.Cells = nil
-			return sel, nil
-		}
+	if spent, needed, fits := m.fits(doc, sel); !fits {
+		s.warn("%s is not begun: it would take about %s, and %s of limits.time (%s) are spent", place, inWords(needed), inWords(spent), inWords(m.plan.Limits.Time))
+		sel.Cells = nil
+		return sel, nil
 	}
 	s.say("%s: %s on, %s", place, goOn(m.plan, sel), plural(m.plan.Runs(sel), "run"))
 	return sel, nil
+}
+
+// fits reports whether limits.time has room for a selection, by what was measured of
+// the matrix so far: how long that took, with what was measured before it, and how
+// long the selection would.
+func (m *matrix) fits(doc *result.Document, sel plan.Selection) (spent, needed float64, fits bool) {
+	spent, needed = collect.Pace(doc, m.plan, sel)
+	spent += m.before
+	limit := m.plan.Limits.Time
+	return spent, needed, limit <= 0 || spent+needed <= limit
 }
 
 // goOn names the cells that go on.
