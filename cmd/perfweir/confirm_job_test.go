@@ -26,7 +26,7 @@ func TestConfirmationInAJob(t *testing.T) {
 	innocent := s.openPull("main", false, map[string]string{"README": "words\n"})
 	o := s.do(job{event: innocent.event(s)})
 	s.wants(o, 0, "pass")
-	contains(t, "log", o.log, "measured again beside "+main[:12], "judged after 6, 10 and 20 blocks", "look 2 of 3 is not needed")
+	contains(t, "log", o.log, "measured again beside "+main[:12])
 	contains(t, "comment", s.comment(innocent).Body, "not confirmed", "measured again beside", "100 B", "108 B", main[:12])
 	contains(t, "summary", o.summary, "not confirmed")
 	if c := s.checkOf(innocent.head); c.Conclusion != "success" {
@@ -51,6 +51,35 @@ func TestConfirmationInAJob(t *testing.T) {
 	if list := s.git("worktree", "list"); strings.Contains(list, "\n") {
 		t.Errorf("git still lists %s", list)
 	}
+}
+
+// In a job doubts are measured again look by look, in the step without a token, and the
+// step that judges comes to the same from the documents.
+func TestConfirmationLooksInAJob(t *testing.T) {
+	s := newSite(t)
+	noisy := strings.NewReplacer("[cat, value]", "[sh, tool.sh]", "class: exact", "class: noisy, better: lower", "repeats: 1", "repeats: 3").Replace(autoSuite)
+	s.commit(map[string]string{"perfweir.yml": noisy, "tool.sh": "cat value\n"})
+	s.nights(1)
+	// The stored session is 40 % too fast for what main is now.
+	s.commit(map[string]string{"value": "140\n"})
+	s.gh.SetBranch("main", s.head())
+
+	innocent := s.openPull("main", false, map[string]string{"README": "words\n"})
+	o := s.do(job{event: innocent.event(s)})
+	s.wants(o, 0, "pass")
+	contains(t, "log", o.log, "judged after 6, 10 and 20 blocks", "look 2 of 3 is not needed")
+	contains(t, "comment", s.comment(innocent).Body, "n 6, pass after look 1 of 3")
+
+	// Two of the first six blocks say otherwise: it takes ten.
+	guilty := s.openPull("main", false, map[string]string{"tool.sh": "n=${PERFWEIR_OUT##*/r}\ncase ${n%%.*} in 1|2) echo 146 ;; *) echo 155 ;; esac\n"})
+	o = s.do(job{event: guilty.event(s)})
+	s.wants(o, 1, "fail")
+	contains(t, "log", o.log, "look 2 of 3: size, size@base go on, 8 runs", "look 3 of 3 is not needed")
+	contains(t, "comment", s.comment(guilty).Body, "n 10, fail after look 2 of 3")
+	if again := decoded(t, filepath.Join(o.outputs["upload-path"], "confirm/results.json"), result.Decode); again.Plan.Reached != 2 || again.Cells[0].Runs.Len() != 10 {
+		t.Errorf("uploaded look %d of %d runs", again.Plan.Reached, again.Cells[0].Runs.Len())
+	}
+	s.wants(s.do(job{event: guilty.event(s), inputs: map[string]string{"mode": "rejudge"}}), 1, "fail")
 }
 
 // The comparison commit's suite file says whether doubts are measured again: a

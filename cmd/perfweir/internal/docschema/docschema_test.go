@@ -118,6 +118,11 @@ func randomVerdict(rnd *rand.Rand) *verdict.Document {
 			b.Odd[i].Cell = rnd.IntN(len(d.Cells))
 		}
 	}
+	if c := d.Confirmation; c != nil {
+		for i := range c.Cells {
+			c.Cells[i].Cell = rnd.IntN(len(d.Cells))
+		}
+	}
 	for i := range d.Findings {
 		f := &d.Findings[i]
 		f.Was = verdict.Fail
