@@ -112,10 +112,9 @@ func liveBy(t *testing.T, whole *result.Document, judge func(*result.Document) *
 		}
 		goOn[look+1] = map[int]bool{}
 		for _, i := range cells {
+			row := &v.Cells[i]
 			for k := range whole.Cells { // the cell, and its twin on the base build, where it has one
-				id := whole.Cells[k].ID()
-				id.Build = v.Cells[i].Build
-				if id == (result.ID{Benchmark: v.Cells[i].Benchmark, Variant: v.Cells[i].Variant, Input: v.Cells[i].Input, Build: v.Cells[i].Build}) {
+				if c := &whole.Cells[k]; c.Benchmark == row.Benchmark && c.Variant == row.Variant && c.Input == row.Input {
 					goOn[look+1][k] = true
 				}
 			}
