@@ -85,7 +85,7 @@ func (s Shell) confirmAtDesk(ctx context.Context, r rules, o Options, out *outpu
 	}
 	c.Here = true
 	return s.confirm(ctx, su, o, out, inDoubt{m.plan, doc, v, func(again *result.Document) (*verdict.Document, error) {
-		return s.judge(su.working(o.Config), doc, b, again)
+		return s.judge(r, doc, b, again)
 	}}, c)
 }
 
