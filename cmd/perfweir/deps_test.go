@@ -34,6 +34,7 @@ var rooms = map[string]struct {
 	"collect/parse/gobench":            {[]string{"collect/result", "collect/result/unit", "collect/parse/generic"}, []string{"golang.org/x/perf/"}, "pure: what go test -bench prints"},
 	"collect/parse":                    {[]string{"collect/result", "collect/parse/generic", "collect/parse/gobench"}, nil, "the list of formats: pure"},
 	"collect/prepare":                  {[]string{"collect/sample/linuxproc/pidstat"}, []string{"golang.org/x/sys/unix"}, "the machine before a run, nothing about what is measured"},
+	"collect/control":                  {nil, []string{"golang.org/x/sys/unix"}, "the bytes of one small program, and where they are started from"},
 	"collect/launch/resident":          {nil, nil, "the bytes of one small program"},
 	"collect/launch":                   {[]string{"collect/launch/resident", "collect/sample/linuxproc/pidstat"}, []string{"golang.org/x/sys/unix"}, "one process, nothing about what it means"},
 	"collect/sample":                   {[]string{"collect/result", "collect/series"}, nil, "the tick loop knows no source"},
