@@ -81,6 +81,9 @@ func checkCell(h *Header, c *Cell) error {
 			return fmt.Errorf("name %q is not valid UTF-8, or longer than %d bytes", shorten(s), maxString)
 		}
 	}
+	if c.Control && c.Benchmark != ControlBenchmark {
+		return fmt.Errorf("it is marked as the control cell, whose benchmark is %q", ControlBenchmark)
+	}
 	if c.Planned < 0 || c.Planned > MaxRuns {
 		return fmt.Errorf("planned: %d is not from 0 to %d", c.Planned, MaxRuns)
 	}

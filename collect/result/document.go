@@ -208,6 +208,9 @@ const (
 	BuildBase = "base"
 )
 
+// ControlBenchmark is the benchmark of the control cell. No suite may use the name.
+const ControlBenchmark = "perfweir-control"
+
 // ID is the identity of a cell: the tuple, never the printed name.
 type ID struct {
 	Benchmark, Variant, Input, Build string
@@ -226,7 +229,11 @@ type Cell struct {
 	Labels    map[string]string `json:"labels,omitempty"`
 	Note      string            `json:"note,omitempty"`
 	Source    string            `json:"source,omitempty"` // path:line where annotations go when no budget line fits
-	Planned   int               `json:"planned"`          // repeats planned: all of them, however many looks they are spread over
+	// Control marks the control cell: a fixed command of perfweir's own that is run
+	// between the others, to tell a slow machine from a slow change. It is no cell of
+	// the suite: nothing is planned for it, budgeted, missed or counted.
+	Control bool `json:"control,omitempty"`
+	Planned int  `json:"planned"` // repeats planned: all of them, however many looks they are spread over
 	// Looks are the cumulative repeats at each planned look, rising, the last one
 	// Planned; absent: one look after all of them.
 	Looks   []int    `json:"looks,omitempty"`

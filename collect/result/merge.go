@@ -132,7 +132,8 @@ func joinable(parts []part) error {
 }
 
 // check holds a part's cells against the list of the whole plan: it has those of
-// its shard, all of them and in order. Every shard of the list has some.
+// its shard, all of them and in order. Every shard of the list has some. Behind them
+// it may have a control cell, which every shard has of its own.
 func (p part) check() error {
 	dealt := p.doc.Dealt
 	if p.shard.Of > len(dealt) {
@@ -140,6 +141,7 @@ func (p part) check() error {
 	}
 	has := make([]int, p.shard.Of) // cells, by shard
 	known := make(map[ID]bool, len(dealt))
+	cells, _ := p.cells()
 	own := 0
 	for i := range dealt {
 		d := &dealt[i]
@@ -154,16 +156,16 @@ func (p part) check() error {
 		if d.Shard != p.shard.Index {
 			continue
 		}
-		if own == len(p.doc.Cells) {
+		if own == len(cells) {
 			return fmt.Errorf("cell %q of its plan is not in it", shorten(d.Name()))
 		}
-		if c := &p.doc.Cells[own]; c.ID() != d.ID() || c.Planned != d.Planned || c.Digest != d.Digest {
+		if c := &cells[own]; c.ID() != d.ID() || c.Planned != d.Planned || c.Digest != d.Digest {
 			return fmt.Errorf("cell %q is where its plan has %q, or was planned otherwise", shorten(c.Name), shorten(d.Name()))
 		}
 		own++
 	}
-	if own < len(p.doc.Cells) {
-		return fmt.Errorf("cell %q is not in its plan", shorten(p.doc.Cells[own].Name))
+	if own < len(cells) {
+		return fmt.Errorf("cell %q is not in its plan", shorten(cells[own].Name))
 	}
 	if i := slices.Index(has, 0); i >= 0 {
 		return fmt.Errorf("shard %d of %d has no cell", i+1, p.shard.Of)
@@ -190,7 +192,7 @@ func join(parts []part) (*Document, []Shard, error) {
 	}
 	rest := make(map[int][]Cell, len(parts)) // that are not joined yet, by shard
 	for _, p := range parts {
-		rest[p.shard.Index] = p.doc.Cells
+		rest[p.shard.Index], _ = p.cells()
 	}
 	whole := parts[0].doc.Dealt
 	d.Cells = make([]Cell, 0, len(whole))
@@ -203,6 +205,9 @@ func join(parts []part) (*Document, []Shard, error) {
 			return nil, nil, fmt.Errorf("cell %q of the whole plan: %w", shorten(cell.Name), err)
 		}
 		d.Cells = append(d.Cells, cell)
+	}
+	if err := d.addControl(parts, first); err != nil {
+		return nil, nil, err
 	}
 	return d, missing, nil
 }

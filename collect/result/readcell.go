@@ -78,6 +78,8 @@ func (in *cellReader) member(key []byte) (err error) {
 		c.Note, err = in.shared()
 	case "source":
 		c.Source, err = in.shared()
+	case "control":
+		c.Control, err = in.boolean()
 	case "planned":
 		in.planned = true
 		c.Planned, err = s.integer(0, MaxRuns)
@@ -95,6 +97,15 @@ func (in *cellReader) member(key []byte) (err error) {
 		return fmt.Errorf("%s: %w", field, err)
 	}
 	return nil
+}
+
+// boolean reads true or false.
+func (in *cellReader) boolean() (v bool, err error) {
+	raw, err := in.s.raw()
+	if err == nil {
+		err = json.Unmarshal(raw, &v)
+	}
+	return v, err
 }
 
 func (in *cellReader) runsMember(key []byte) (err error) {

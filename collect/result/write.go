@@ -164,6 +164,9 @@ func (w *Writer) cell(c *Cell) error {
 	w.labels(c.Labels)
 	w.optional(`,"note":`, c.Note)
 	w.optional(`,"source":`, c.Source)
+	if c.Control {
+		w.buf = append(w.buf, `,"control":true`...)
+	}
 	w.buf = append(w.buf, `,"planned":`...)
 	w.buf = appendInt(w.buf, c.Planned)
 	w.ints(`,"looks":`, c.Looks, true)

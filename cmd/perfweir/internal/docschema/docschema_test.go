@@ -177,7 +177,9 @@ func randomResults(rnd *rand.Rand) *result.Document {
 	d.Plan.Reached = rnd.IntN(4)
 	for i := range d.Cells {
 		c := &d.Cells[i]
-		c.Benchmark = strconv.Itoa(i)
+		if c.Benchmark = strconv.Itoa(i); c.Control {
+			c.Benchmark, c.Variant = result.ControlBenchmark, strconv.Itoa(i)
+		}
 		c.Looks, c.Planned = []int{5, 10, 20}[:rnd.IntN(4)], 5
 		if n := len(c.Looks); n > 0 {
 			c.Planned = c.Looks[n-1]
