@@ -208,7 +208,7 @@ func (f *folder) complete() bool {
 func cellOf(c *plan.Cell) result.Cell {
 	return result.Cell{
 		Name: c.Name, Benchmark: c.Benchmark, Variant: c.Variant, Input: c.Input, Build: c.Build, Was: c.Was,
-		Digest: c.Digest, Argv: c.Argv, Labels: c.Labels, Note: c.Note, Source: c.Source, Planned: c.Repeats, Looks: c.Looks,
+		Digest: c.Digest, Argv: c.Argv, Labels: c.Labels, Note: c.Note, Source: c.Source, Control: c.Control, Planned: c.Repeats, Looks: c.Looks,
 	}
 }
 

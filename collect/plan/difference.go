@@ -69,6 +69,11 @@ func wholeCells(p *Plan) []Cell {
 			cells[i] = *c
 		}
 	}
+	for i := range p.Cells {
+		if p.Cells[i].Control { // it is dealt to nobody: each shard has one
+			cells = append(cells, p.Cells[i])
+		}
+	}
 	return cells
 }
 

@@ -51,7 +51,10 @@ type Cell struct {
 	Labels    map[string]string `json:"labels,omitempty"`
 	Note      string            `json:"note,omitempty"`
 	Source    string            `json:"source,omitempty"`
-	Repeats   int               `json:"repeats"`
+	// Control marks the control cell: see result.Cell. Its program is perfweir's own,
+	// so Exec says nothing of where that is.
+	Control bool `json:"control,omitempty"`
+	Repeats int  `json:"repeats"`
 	// Looks are the cumulative repeats at each planned look, rising, the last one
 	// Repeats; absent: one look after all of them.
 	Looks   []int `json:"looks,omitempty"`

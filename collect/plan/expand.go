@@ -33,6 +33,8 @@ type Facts struct {
 	Looks func(cells []Cell) [][]int
 	// Shard is the part to measure of the plan that all the rest gives; zero: all.
 	Shard Shard
+	// Control is the program of the control cell; nil: the suite asks for none.
+	Control *Control
 }
 
 // Make expands a suite into a plan: cells, order, digests. All problems are
@@ -72,6 +74,7 @@ func Make(s *Suite, f Facts) (*Plan, error) {
 	if err := p.deal(f.Shard); err != nil {
 		return nil, err
 	}
+	p.addControl(f.Root, f.Control)
 	p.Order = order(p.Cells, f.Seed)
 	p.Digest = p.digest()
 	return p, nil

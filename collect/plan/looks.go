@@ -22,13 +22,19 @@ func (p *Plan) All(look int) Selection {
 	return p.Only(look, func(int) bool { return true })
 }
 
-// Only selects those of the cells with repeats at a look for which go on.
+// Only selects those of the cells with repeats at a look for which go on. The
+// control cell goes on with whatever does, and not by itself.
 func (p *Plan) Only(look int, goesOn func(cell int) bool) Selection {
 	s := Selection{Look: look}
+	alone := true
 	for i := range p.Cells {
-		if look <= p.Cells[i].LastLook() && goesOn(i) {
+		if c := &p.Cells[i]; look <= c.LastLook() && (c.Control || goesOn(i)) {
 			s.Cells = append(s.Cells, i)
+			alone = alone && c.Control
 		}
+	}
+	if alone {
+		s.Cells = nil
 	}
 	return s
 }
