@@ -59,16 +59,26 @@ func (c *checker) readBenchmarks() {
 			} else {
 				lines[bf.Name.text] = bf.Name.line
 			}
+			c.notControl(&bf.Name, "benchmark name")
 		}
 		c.benchmarks = append(c.benchmarks, c.benchmark(bf))
 	}
 	for i := range c.benchmarks {
 		for j := range c.benchmarks[i].file.Was.items {
 			was := &c.benchmarks[i].file.Was.items[j]
+			c.notControl(was, "earlier name")
 			if line := lines[was.text]; line > 0 && c.name(was, "earlier name") {
 				c.problem(was.mark, fmt.Sprintf("earlier name %s is the name of a benchmark", quote(was.text)), fmt.Sprintf("remove it, or rename the one on line %d", line))
 			}
 		}
+	}
+}
+
+// notControl refuses the control cell's name, whether the suite asks for that cell
+// or not: it may later, and stored sessions would have two.
+func (c *checker) notControl(name *str, what string) {
+	if name.text == result.ControlBenchmark {
+		c.problem(name.mark, fmt.Sprintf("%s %s is that of the control cell (gate.control)", what, quote(name.text)), "choose another name")
 	}
 }
 

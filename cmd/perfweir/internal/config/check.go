@@ -236,5 +236,6 @@ func (c *checker) gate() Gate {
 		AcceptLabel: c.acceptLabel(),
 		MergeGroup:  orDefault(g.MergeGroup.given(), g.MergeGroup.text, Measure),
 		Reference:   orDefault(g.Reference.given(), g.Reference.text, Stored),
+		Control:     g.Control.v,
 	}
 }

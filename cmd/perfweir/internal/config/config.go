@@ -46,6 +46,8 @@ type Gate struct {
 	MergeGroup string
 	// Reference is what budgets against the baseline are held against: Stored or Auto.
 	Reference string
+	// Control asks for the control cell, and lets it speak for the machine.
+	Control bool
 }
 
 // References of budgets against the baseline.

@@ -167,7 +167,7 @@ func TestBaselineContent(t *testing.T) {
 		equal(t, text, f.Baseline, want)
 	}
 	for _, word := range []string{Measure, OnlyIfChanged} {
-		if f := parse(t, "benchmarks: [{name: a, run: [a]}]\ngate: {merge_group: "+word+"}\n"); f.Gate.MergeGroup != word {
+		if f := parse(t, "benchmarks: [{name: a, run: [a]}]\ngate: {control: true, merge_group: "+word+"}\n"); f.Gate.MergeGroup != word || !f.Gate.Control {
 			t.Errorf("merge_group %q, want %q", f.Gate.MergeGroup, word)
 		}
 	}

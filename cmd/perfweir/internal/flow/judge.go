@@ -142,7 +142,7 @@ func (t *tests) String() string {
 func (su *suite) count(p *plan.Plan) tests {
 	t := tests{}
 	_, base := p.Builds[result.BuildBase]
-	for i, n := range su.testsOf(p.Cells, base) {
+	for i, n := range su.testsOf(p.SuiteCells(), base) {
 		t.unpaired += n.unpaired
 		t.paired += n.paired
 		t.more = t.more || n.more
@@ -288,7 +288,11 @@ func (s Shell) announce(su *suite, p *plan.Plan) {
 			runs++
 		}
 	}
-	s.say("%s, %s and %s, order seed %d", plural(len(p.Cells), "cell"), plural(runs, "run"), plural(warmups, "warm-up"), p.Seed)
+	cells := plural(len(p.SuiteCells()), "cell")
+	if p.HasControl() {
+		cells += " and the control cell"
+	}
+	s.say("%s, %s and %s, order seed %d", cells, plural(runs, "run"), plural(warmups, "warm-up"), p.Seed)
 	t := su.count(p)
 	if t.n == 0 {
 		return

@@ -138,18 +138,21 @@ func (m *matrix) fits(doc *result.Document, sel plan.Selection) (spent, needed f
 // goOn names the cells that go on.
 func goOn(p *plan.Plan, sel plan.Selection) string {
 	const most = 3
-	if len(sel.Cells) == len(p.Cells) && len(sel.Cells) > most {
-		return fmt.Sprintf("all %d cells go", len(sel.Cells))
-	}
 	var names []string
-	for _, i := range sel.Cells[:min(most, len(sel.Cells))] {
-		names = append(names, p.Cells[i].Name)
+	for _, i := range sel.Cells {
+		if !p.Cells[i].Control { // it goes along
+			names = append(names, p.Cells[i].Name)
+		}
 	}
-	text := strings.Join(names, ", ")
-	if n := len(sel.Cells) - most; n > 0 {
-		text += fmt.Sprintf(" and %d more", n)
+	n := len(names)
+	if n == len(p.SuiteCells()) && n > most {
+		return fmt.Sprintf("all %d cells go", n)
 	}
-	if len(sel.Cells) == 1 {
+	text := strings.Join(names[:min(most, n)], ", ")
+	if n > most {
+		text += fmt.Sprintf(" and %d more", n-most)
+	}
+	if n == 1 {
 		return text + " goes"
 	}
 	return text + " go"

@@ -93,10 +93,16 @@ func (s Shell) measure(ctx context.Context, out *output, m *matrix) (*result.Doc
 	launcher := s.launcher(out)
 	defer s.endLauncher(launcher)
 	m.session.LaunchFloor = launcher.Floor()
+	do, end, err := withControl(m.plan, edited(m.edit, onThisMachine(launcher)))
+	if err != nil {
+		m.log.Close()
+		return nil, err
+	}
+	defer end()
 	err = s.measureLooks(ctx, collect.New(collect.Matrix{
 		Plan: m.plan, Session: m.session, Root: out.dir, Runs: out.path(durable.Runs), Environ: s.Environ, Remove: durable.RemoveAll,
 		Past: m.past, Continues: m.continues, RetryFailed: m.retryFailed,
-	}, m.log, edited(m.edit, onThisMachine(launcher)), func(e collect.Event) { s.tellRun(log, m.plan, e) }), out, m)
+	}, m.log, do, func(e collect.Event) { s.tellRun(log, m.plan, e) }), out, m)
 	if cerr := m.log.Close(); err == nil {
 		err = cerr
 	}

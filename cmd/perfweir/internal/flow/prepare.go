@@ -62,6 +62,9 @@ func (s Shell) plan(ctx context.Context, su *suite, o Options, out *output) (*pl
 			return nil, err
 		}
 	}
+	if su.file.Gate.Control {
+		facts.Control = controlCell()
+	}
 	base := facts.Base != nil
 	facts.Looks = func(cells []plan.Cell) [][]int { return su.chooseLooks(cells, base) }
 	p, err := plan.Make(spec, facts)

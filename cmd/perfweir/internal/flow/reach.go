@@ -56,7 +56,7 @@ type reach struct {
 // as are planned.
 func (su *suite) reached(p *plan.Plan, stored func(c *plan.Cell) int) []reach {
 	_, base := p.Builds[result.BuildBase]
-	family, tests := 0, su.testsOf(p.Cells, base)
+	family, tests := 0, su.testsOf(p.SuiteCells(), base)
 	for _, t := range tests {
 		family += t.n()
 	}

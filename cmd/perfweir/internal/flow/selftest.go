@@ -197,10 +197,11 @@ func (tr *trials) unchanged(ctx context.Context) error {
 func (tr *trials) slowed(ctx context.Context, which, turn int) error {
 	a := tr.amounts[which]
 	injected, names := map[string]bool{}, []string{}
-	for i := range tr.plan.Cells {
-		if len(tr.plan.Cells) == 1 || i%2 == turn%2 {
-			injected[tr.plan.Cells[i].Name] = true
-			names = append(names, tr.plan.Cells[i].Name)
+	cells := tr.plan.SuiteCells()
+	for i := range cells {
+		if len(cells) == 1 || i%2 == turn%2 {
+			injected[cells[i].Name] = true
+			names = append(names, cells[i].Name)
 		}
 	}
 	doc, err := tr.measure(ctx, func(c *plan.Cell) selftest.Work {
@@ -249,6 +250,9 @@ func (tr *trials) measure(ctx context.Context, work func(*plan.Cell) selftest.Wo
 	m := &matrix{plan: tr.plan.Reseed(drawSeed(nil)), session: s.session(tr.o), files: tr.files}
 	if len(tr.amounts) > 0 {
 		m.edit = func(c plan.Cell) plan.Cell {
+			if c.Control {
+				return c // it tells of the machine, which nobody slowed down
+			}
 			c.Exec.Argv = work(&c).Wrap(c.Exec.Argv)
 			return c
 		}
@@ -297,7 +301,7 @@ func (tr *trials) document() (*selftest.Document, error) {
 	d := &selftest.Document{
 		Schema: selftest.Schema, Suite: tr.su.file.Suite.Name, Machine: first.Machine, Host: first.Host, Version: tr.shell.Version,
 		StartedAt: tr.began.UTC().Truncate(time.Second), Seconds: math.Round(tr.shell.Now().Sub(tr.began).Seconds()),
-		Sessions: len(tr.measured.Sessions), Asked: tr.t.Sessions, Cells: len(tr.plan.Cells), Runs: tr.plan.Order.Len(),
+		Sessions: len(tr.measured.Sessions), Asked: tr.t.Sessions, Cells: len(tr.plan.SuiteCells()), Runs: tr.plan.Order.Len(),
 		FalseAlarms: policy.FalseAlarms, MinSessions: policy.MinSessions,
 	}
 	d.Fill(tr.measured)
