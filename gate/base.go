@@ -8,28 +8,31 @@ import (
 	"github.com/perfweir/perfweir/gate/verdict"
 )
 
-// headCells is a document with the cells of head alone: those are judged. Cells
-// of the base build are what they are held against.
+// headCells is a document with the suite's cells of head alone: those are judged.
+// Cells of the base build are what they are held against, and the control cell is
+// what the machine is known by.
 func headCells(d *result.Document) *result.Document {
-	if !slices.ContainsFunc(d.Cells, func(c result.Cell) bool { return c.Build == result.BuildBase }) {
+	other := func(c result.Cell) bool { return c.Build == result.BuildBase || c.Control }
+	if !slices.ContainsFunc(d.Cells, other) {
 		return d
 	}
 	out := *d
 	out.Cells = make([]result.Cell, 0, len(d.Cells))
 	for i := range d.Cells {
-		if d.Cells[i].Build != result.BuildBase {
+		if !other(d.Cells[i]) {
 			out.Cells = append(out.Cells, d.Cells[i])
 		}
 	}
 	return &out
 }
 
-// ofHead are the cells that were left out of head, too.
+// ofHead are the suite's cells that were left out of head, too.
 func ofHead(all []result.Skipped) []result.Skipped {
-	if !slices.ContainsFunc(all, func(s result.Skipped) bool { return s.Build != "" }) {
+	other := func(s result.Skipped) bool { return s.Build != "" || s.Name == result.ControlBenchmark }
+	if !slices.ContainsFunc(all, other) {
 		return all
 	}
-	return slices.DeleteFunc(slices.Clone(all), func(s result.Skipped) bool { return s.Build != "" })
+	return slices.DeleteFunc(slices.Clone(all), other)
 }
 
 // baseViews makes the views of the base build's cells of a document, where it was

@@ -49,7 +49,7 @@ func (e *evaluation) creep(j *job, failed func(budget int) bool) *job {
 	if j.contrast == nil || j.against != budget.AgainstBaseline || j.advisory {
 		return nil
 	}
-	s := e.refs.collect(j.cell, j.column, e.refs.anchored[j.cell])
+	s := e.refs.collect(e.views[j.cell].cell.Digest, j.column, e.refs.anchored[j.cell])
 	if s.missing() || s.withinProcess {
 		return nil
 	}

@@ -56,6 +56,7 @@ func Evaluate(in Input) (*verdict.Document, error) {
 	e := newEvaluation(in)
 	e.summarise()
 	e.relative()
+	e.tellControl()
 	e.doubtUniform()
 	e.absolute()
 	e.goneCells()
@@ -106,6 +107,7 @@ type evaluation struct {
 	// measured in this session.
 	baseViews map[result.ID]*view
 	refs      *references
+	control   *controlCell // nil: it has no say, or nothing to say
 	// withinProcess is set when the current numbers are repeats of one process.
 	withinProcess bool
 	level         float64 // one-sided error rate of one look
@@ -152,6 +154,7 @@ func newEvaluation(in Input) *evaluation {
 	})
 	e.refs = newReferences(in.Current, e.views, in.Baseline)
 	e.baseViews = baseViews(whole)
+	e.findControl(whole)
 	e.see(allLooks)
 	e.out.Warnings = append(e.out.Warnings, warnings(in)...)
 	return e

@@ -36,7 +36,7 @@ func (e *evaluation) goneFromBaseline(newest *result.Document, known map[result.
 	for i := range newest.Cells {
 		c := &newest.Cells[i]
 		pair := BenchmarkVariant{c.Benchmark, c.Variant}
-		if known[c.ID()] || c.Build != result.BuildHead {
+		if known[c.ID()] || c.Build != result.BuildHead || c.Control {
 			continue
 		}
 		if e.base != nil && !pairs[pair] && !e.base.cells[pair] {

@@ -119,6 +119,9 @@ func liveBy(t *testing.T, whole *result.Document, judge func(*result.Document) *
 				}
 			}
 		}
+		if last := len(whole.Cells) - 1; whole.Cells[last].Control {
+			goOn[look+1][last] = true
+		}
 	}
 }
 
@@ -158,12 +161,21 @@ func TestLooksReplay(t *testing.T) {
 			b = stored(rc.stored...)
 		}
 		judge := func(d *result.Document) *verdict.Document { return evaluate(t, d, b, rc.budgets...) }
+		if i%2 == 0 {
+			rc.lookedControl(r)
+			judge = func(d *result.Document) *verdict.Document { return onControl(t, d, b, rc.budgets...) }
+		}
 		last, d, all := live(t, rc.cur, judge)
 		if got, want := asBytes(t, judge(reread(t, d))), asBytes(t, last); !bytes.Equal(got, want) {
 			t.Fatalf("case %d: a second judge comes to other bytes", i)
 		}
 		for look, v := range all {
 			agree(t, i, look+1, v, last)
+		}
+		for i := range last.Findings {
+			for _, why := range last.Findings[i].Reasons {
+				stops[why]++
+			}
 		}
 		for _, c := range last.Cells {
 			if len(rc.cur.Plan.Looks) > 1 {
@@ -177,9 +189,9 @@ func TestLooksReplay(t *testing.T) {
 			t.FailNow()
 		}
 	}
-	for _, why := range []string{stopDecided, stopLooks, stopFutility} {
+	for _, why := range []string{stopDecided, stopLooks, stopFutility, reasonSlowMachine, reasonFastMachine} {
 		if stops[why] < 20 {
-			t.Errorf("cells stopped %v: too few by %s for a test", stops, why)
+			t.Errorf("cells stopped, and findings were doubted, %v: too few by %s for a test", stops, why)
 		}
 	}
 	if stops[stopTime] > 0 || stops[""] > 0 {
@@ -230,4 +242,19 @@ func reread(t *testing.T, d *result.Document) *result.Document {
 		t.Fatal(err)
 	}
 	return out
+}
+
+// lookedControl adds a control cell to the documents of a case with looks. In the
+// current one it changes its state in the middle.
+func (rc randomCase) lookedControl(r *rand.Rand) {
+	n := rc.cur.Plan.Looks[len(rc.cur.Plan.Looks)-1]
+	times := func(center, state float64) []float64 {
+		return slices.Concat(lognormal(r, center*state, .02, n/2), lognormal(r, center, .02, n-n/2))
+	}
+	state := []float64{1, 1.1, 1.3, .8}[r.IntN(4)]
+	damage(r, withControl(rc.cur, times(.04, state), times(.035, state)))
+	looked(rc.cur, rc.cur.Plan.Looks...)
+	for _, d := range rc.stored {
+		damage(r, withControl(d, lognormal(r, .04, .02, 10), lognormal(r, .035, .02, 10)))
+	}
 }

@@ -100,6 +100,8 @@ func (e *evaluation) relativeMessage(t *test, f *verdict.Finding, cmp *verdict.C
 	}
 	s := e.changeMessage(t, f, cmp)
 	switch {
+	case t.byMachine:
+		s += t.machineText(f, cmp)
 	case t.reason == reasonNewestAlone:
 		s += ": beyond it, but not beyond the newest stored session, which is unlike those before it: one more session tells"
 	case f.Grade == verdict.Suspect:

@@ -36,6 +36,9 @@ type Policy struct {
 	// noisy metrics need no allowance and have bounds with the stated error rate
 	// from the first stored session on.
 	Measured *Measured
+	// Control lets the control cell say what of a difference to stored sessions is the
+	// machine's.
+	Control bool
 }
 
 // Measured is what a self-test found out about the sessions of one machine.
@@ -129,6 +132,9 @@ func merge(head, base Policy) (merged Policy, loosened []verdict.Loosened, warni
 	if head.MinSessions != base.MinSessions {
 		warnings = append(warnings, fmt.Sprintf(until, "baseline.min_sessions", fmt.Sprint(head.MinSessions), fmt.Sprint(base.MinSessions)))
 	}
+	if head.Control != base.Control {
+		warnings = append(warnings, fmt.Sprintf(until, "gate.control", fmt.Sprint(head.Control), fmt.Sprint(base.Control)))
+	}
 	return merged, loosened, warnings
 }
 
@@ -138,7 +144,7 @@ func strictness(action string) int {
 }
 
 func policyDocument(p Policy, looks []int) verdict.Policy {
-	d := verdict.Policy{FalseAlarms: p.FalseAlarms, Looks: looks, Require: p.Require, MinSessions: p.MinSessions,
+	d := verdict.Policy{FalseAlarms: p.FalseAlarms, Looks: looks, Require: p.Require, MinSessions: p.MinSessions, Control: p.Control,
 		Allowance: map[string]float64{}, On: map[string]string{}}
 	for c, v := range p.Allowance {
 		d.Allowance[string(c)] = v

@@ -25,6 +25,8 @@ type references struct {
 	// mixed says how the machines of the current sessions differ: no stored
 	// session can be of both. "" where they do not.
 	mixed string
+	// storedControl are the stored sessions' control cells, newest session first.
+	storedControl []storedCell
 	// soft are the stored sessions whose machine differs in soft facts.
 	soft map[*result.Session]bool
 }
@@ -62,6 +64,7 @@ func newReferences(cur *result.Document, views []view, b *baseline.Baseline) *re
 	}
 	documents := sortOut(kept)
 	r.stored = r.matching(documents, b.Sessions)
+	r.storedControl = controls(documents, b.Sessions)
 	if b.Anchor != nil && len(b.Anchor.Sessions) > 0 {
 		r.anchored = r.matching(documents, b.Anchor.Sessions)
 	}
@@ -79,6 +82,18 @@ func (r *references) matching(documents map[*result.Document]*storedDocument, se
 			}
 		}
 	})
+	return out
+}
+
+// controls finds the control cells of stored sessions.
+func controls(documents map[*result.Document]*storedDocument, sessions []baseline.Stored) []storedCell {
+	id := []result.ID{{Benchmark: result.ControlBenchmark, Build: result.BuildHead}}
+	var out []storedCell
+	for n, s := range sessions {
+		if v := documents[s.Doc].find(id); v != nil && v.cell.Control {
+			out = append(out, storedCell{v, s.Doc, s.Index, n})
+		}
+	}
 	return out
 }
 
@@ -156,18 +171,19 @@ func (r *references) fromBaseline(cell int, col *result.Column) sample {
 	if why := r.incomparable(); why != "" {
 		return sample{outcome: verdict.NotComparable, reason: why}
 	}
-	return r.collect(cell, col, r.stored[cell])
+	return r.collect(r.views[cell].cell.Digest, col, r.stored[cell])
 }
 
-// collect takes a column's values from stored sessions, as far as they may be compared.
-func (r *references) collect(cell int, col *result.Column, stored []storedCell) sample {
+// collect takes a column's values from stored sessions of a cell, as far as they may
+// be compared with one of this digest.
+func (r *references) collect(digest string, col *result.Column, stored []storedCell) sample {
 	if len(stored) == 0 {
 		return sample{outcome: verdict.New, reason: "the baseline has no such cell"}
 	}
 	var out sample
 	why := ""
 	for _, s := range stored {
-		if s.view.cell.Digest != r.views[cell].cell.Digest {
+		if s.view.cell.Digest != digest {
 			why = first(why, "its definition changed: arguments, environment, input or readers are not what the baseline measured")
 			out.redefined++
 			continue

@@ -32,6 +32,10 @@ type job struct {
 	doc       verdict.Comparison
 	recorded  bool // doc is in the verdict
 	tests     []test
+	// machine is how the control cell moved between the sessions that are compared,
+	// and sense in which direction that moves the metric; nil and 0 where it has no say.
+	machine *movement
+	sense   float64
 }
 
 // relative judges every relative budget, look by look. Each stage runs side by
@@ -163,9 +167,7 @@ func (e *evaluation) prepare(j *job) {
 		return
 	}
 	def, s := e.in.Current.Metrics[j.column.Metric], &j.sample
-	// Odd sessions count here: that they are left out makes the others no fewer.
-	least := max(min(e.in.Policy.MinSessions, leastHistory), e.in.Policy.MinSessions-len(j.history.odd))
-	j.contrast = newContrast(def, j.against, s, j.current, least, e.measured(j))
+	j.contrast = newContrast(def, j.against, s, j.current, e.least(&j.history), e.measured(j))
 	j.contrast.noteHistory(&j.history)
 	if j.advisory = e.withinProcess || s.withinProcess; j.advisory {
 		j.contrast.doubts = append(j.contrast.doubts, doubtWithinProcess)
@@ -187,6 +189,12 @@ func (e *evaluation) measured(j *job) *stats.SessionSpread {
 		return nil
 	}
 	return e.in.Policy.Measured.of(Column{e.views[j.cell].cell.ID(), j.column.Metric, j.column.Phase, j.column.Part}, j.sample.repeats())
+}
+
+// least is from how many stored sessions on their spread is used. Odd ones count
+// here: that they are left out makes the others no fewer.
+func (e *evaluation) least(h *history) int {
+	return max(min(e.in.Policy.MinSessions, leastHistory), e.in.Policy.MinSessions-len(h.odd))
 }
 
 // withinProcess reports whether a document has repeats of one process.
@@ -214,6 +222,7 @@ func (v *view) noData(c *result.Column) (verdict.Outcome, string) {
 func (j *job) test(t *stats.Tables) {
 	for i := range j.tests {
 		j.tests[i].run(t)
+		j.tests[i].withoutMachine(j.machine, j.sense, t)
 	}
 }
 
@@ -252,7 +261,7 @@ func (e *evaluation) record(s *standing) {
 	id := j.doc.ID
 	f.Comparison = &id
 	t := *s.test()
-	t.finding, t.decision, t.adjusted = len(e.out.Findings), s.decision, s.adjusted
+	t.finding, t.decision, t.adjusted, t.byMachine = len(e.out.Findings), s.decision, s.adjusted, s.byMachine
 	e.tests = append(e.tests, t)
 	e.out.Findings = append(e.out.Findings, f)
 }

@@ -39,6 +39,8 @@ type standing struct {
 	decision    stats.Decision
 	adjusted    float64
 	counted     bool // it is of the family
+	// byMachine is set when the decision does not hold without what the machine moved.
+	byMachine bool
 }
 
 // test is what was computed; nil where there is nothing to compare.
@@ -102,6 +104,7 @@ func (r *replay) look(look int) {
 	r.sift(now)
 	parallel(len(now), func(i int) { e.prepare(&now[i]) })
 	e.poolSpreads(now)
+	e.hearControl(now)
 	parallel(len(now), func(i int) {
 		if r.stopped[now[i].cell] == 0 {
 			now[i].test(e.tables)
@@ -144,9 +147,11 @@ func (r *replay) judgeFamily() {
 		at, tests = append(at, i), append(tests, p)
 	}
 	results := judgeLook(tests, r.family, r.e.level)
+	without := r.withoutMachine(at, tests)
 	for k, i := range at {
 		if s := &r.tests[i]; s.decision == stats.Undecided {
 			s.decision, s.adjusted = results[k].Decision, results[k].Adjusted
+			s.byMachine = without != nil && byMachine(s, without[k])
 		}
 	}
 }
@@ -168,6 +173,9 @@ func (s *standing) byItself(level float64) {
 	t := s.test()
 	one := judgeLook([]stats.LookTest{{PFail: t.pFail, PPass: t.pPass}}, 1, level)[0]
 	s.decision, s.adjusted = one.Decision, one.Adjusted
+	if m := t.machine; m != nil {
+		s.byMachine = byMachine(s, judgeLook([]stats.LookTest{{PFail: m.pFail, PPass: m.pPass}}, 1, level)[0])
+	}
 }
 
 // told are the jobs that a finding rests on, each once.
@@ -279,6 +287,7 @@ func (e *evaluation) see(look int) {
 		}
 	}
 	e.refs.views = e.at
+	e.control.see(look, look == allLooks || e.oneLook())
 }
 
 // upTo is a view without the numbers of later looks.

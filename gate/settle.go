@@ -65,6 +65,9 @@ func (e *evaluation) decideByP(t *test, f *verdict.Finding, cmp *verdict.Compari
 		f.Bound = b
 	}
 	switch {
+	case t.byMachine:
+		f.Outcome = verdict.Inconclusive
+		f.Reasons = append(f.Reasons, t.machine.reason())
 	case t.decision == stats.Failed:
 		f.Outcome = verdict.Fail
 	case t.decision == stats.Passed:
@@ -120,10 +123,11 @@ func (e *evaluation) advise(t *test, f *verdict.Finding) {
 	c := t.contrast
 	need := e.need()
 	s := verdict.Settle{}
-	switch c.design {
-	case verdict.Paired:
+	switch {
+	case t.byMachine: // more of this session are more of the same machine
+	case c.design == verdict.Paired:
 		s.Repeats = repeatsFor(c.deviation(), t.distance(), e.level, len(c.pairs), stats.RepeatsPaired, stats.SmallestNPaired(need))
-	case verdict.Sessions:
+	case c.design == verdict.Sessions:
 		s.Sessions = e.moreSessions(c)
 	default:
 		s.Sessions = e.moreSessions(c)

@@ -26,8 +26,12 @@ type test struct {
 	pFail, pPass float64
 	hasP         bool
 	// decision is what the looks came to, adjusted pFail as they corrected it.
-	decision    stats.Decision
-	adjusted    float64
+	decision stats.Decision
+	adjusted float64
+	// machine is what the control cell says; nil: nothing. byMachine is set when the
+	// decision does not hold without what the machine moved.
+	machine     *machineShift
+	byMachine   bool
 	beyond      bool // the estimate is beyond the budget (without the allowance)
 	beyondExtra bool // and beyond budget and allowance together
 	// minP is the least pFail that the counts can give.

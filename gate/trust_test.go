@@ -22,6 +22,11 @@ type machine struct {
 	within         [2]float64
 	shared         float64
 	measured       int // sessions of a self-test before; 0: there was none
+	// slow is how many times slower the machine is in the new session than its usual
+	// states make it, 0: not; control is that there is a control cell, which differs by
+	// 1 % from session to session and by 3 % within one.
+	slow    float64
+	control bool
 }
 
 func compressors(cells int) machine {
@@ -43,21 +48,21 @@ func (m machine) history(rng *rand.Rand, k int, factor func(cell int) float64) (
 		cells[i] = nature{logUniform(m.between), logUniform(m.within)}
 	}
 	measured = m.selftest(rng, func(i int, state float64) float64 {
-		return cells[i].between * (math.Sqrt(m.shared)*state + math.Sqrt(1-m.shared)*rng.NormFloat64())
+		return m.level(rng, 1, cells[i].between, state)
 	}, func(i int) float64 { return cells[i].within })
 	for s := range k + 1 {
 		d := doc(fmt.Sprintf("%03d", k-s), s)
 		state := rng.NormFloat64()
 		for i, c := range cells {
-			level := c.between * (math.Sqrt(m.shared)*state + math.Sqrt(1-m.shared)*rng.NormFloat64())
+			level := m.level(rng, s, c.between, state)
 			if s == 0 && factor != nil {
 				level += math.Log(factor(i))
 			}
-			values := make([]float64, m.repeats)
-			for j := range values {
-				values[j] = math.Exp(level + c.within*rng.NormFloat64())
-			}
-			cell(d, fmt.Sprint("c", i), "", column{"wall_time": values})
+			cell(d, fmt.Sprint("c", i), "", column{"wall_time": m.runs(rng, level, c.within)})
+		}
+		if m.control {
+			values := m.runs(rng, m.level(rng, s, .01, state), .03)
+			withControl(d, values, values)
 		}
 		if s == 0 {
 			cur = d
@@ -77,11 +82,7 @@ func (m machine) selftest(rng *rand.Rand, level func(cell int, state float64) fl
 	for s := range m.measured {
 		state := rng.NormFloat64()
 		for i := range cells {
-			values := make([]float64, m.repeats)
-			l := level(i, state)
-			for j := range values {
-				values[j] = l + within(i)*rng.NormFloat64()
-			}
+			values := logs(m.runs(rng, level(i, state), within(i)))
 			cells[i].Sessions, cells[i].Logs = append(cells[i].Sessions, s), append(cells[i].Logs, median(values))
 		}
 	}
@@ -94,6 +95,23 @@ func (m machine) selftest(rng *rand.Rand, level func(cell int, state float64) fl
 		out.Spreads[Column{Cell: result.ID{Benchmark: fmt.Sprint("c", i), Build: result.BuildHead}, Metric: "wall_time"}] = MeasuredSpread{s, m.repeats}
 	}
 	return out
+}
+
+// level is the log of what a cell takes in session s, 0 the new one.
+func (m machine) level(rng *rand.Rand, s int, between, state float64) float64 {
+	level := between * (math.Sqrt(m.shared)*state + math.Sqrt(1-m.shared)*rng.NormFloat64())
+	if s == 0 && m.slow > 0 {
+		level += math.Log(m.slow)
+	}
+	return level
+}
+
+func (m machine) runs(rng *rand.Rand, level, within float64) []float64 {
+	values := make([]float64, m.repeats)
+	for j := range values {
+		values[j] = math.Exp(level + within*rng.NormFloat64())
+	}
+	return values
 }
 
 // shares are of rounds: any finding red, the first cell's red, and red or suspect.

@@ -78,9 +78,32 @@ func (e *evaluation) doubtMetric(comparisons []int) {
 			c.Doubts = append(slices.Clip(c.Doubts), doubtUniform)
 		}
 	}
-	e.out.Warnings = append(e.out.Warnings, fmt.Sprintf("%s: %d of %d cells moved by about %s: that is how a machine in another state looks, rather than a change; one that touches all of them looks alike, and only a comparison in one session tells which",
-		e.out.Comparisons[comparisons[0]].Metric, n, len(comparisons), unit.FormatRatio(math.Exp(middle))))
+	metric := e.out.Comparisons[comparisons[0]].Metric
+	e.out.Warnings = append(e.out.Warnings, fmt.Sprintf("%s: %d of %d cells moved by about %s: %s",
+		metric, n, len(comparisons), unit.FormatRatio(math.Exp(middle)), e.whoMoved(metric, middle)))
 }
+
+// whoMoved says what a shift of the whole comes from, as far as the control cell
+// tells.
+func (e *evaluation) whoMoved(metric string, middle float64) string {
+	var m *movement
+	sense := senseOfTime(e.in.Current.Metrics[metric])
+	if e.control != nil && sense != 0 {
+		m = e.controlNow(controlMetric(metric))
+	}
+	switch {
+	case m != nil && m.steady:
+		return fmt.Sprintf("the control cell did not move (%s), so the change is the likelier cause; a comparison in one session proves it", unit.FormatRatio(*m.Ratio))
+	case m.proven() && math.Abs(middle-sense*m.log) <= uniformReach(middle):
+		return fmt.Sprintf("the control cell was %s, by about as much: it is the machine rather than the change", m.inWords())
+	case m.proven():
+		return fmt.Sprintf("the control cell was %s: the machine is not in the state it was in, which is not all of it; only a comparison in one session tells the rest", m.inWords())
+	}
+	return "that is how a machine in another state looks, rather than a change; one that touches all of them looks alike, and only a comparison in one session tells which"
+}
+
+// uniformReach is how far from the middle is about as much.
+func uniformReach(middle float64) float64 { return max(uniformWidth*math.Abs(middle), uniformFloor) }
 
 // uniform reports whether log ratios lie close around a middle that is not 0, and
 // which of them do.
@@ -93,7 +116,7 @@ func uniform(logs []float64) (middle float64, alike []bool, ok bool) {
 	if math.Abs(middle) < math.Log1p(uniformShift) {
 		return middle, nil, false
 	}
-	width := max(uniformWidth*math.Abs(middle), uniformFloor)
+	width := uniformReach(middle)
 	alike = make([]bool, len(logs))
 	n := 0
 	for i, v := range logs {

@@ -31,6 +31,9 @@ func spreadsOf(docs []*result.Document) map[string]columns {
 	for number, d := range docs {
 		for i := range d.Cells {
 			c := &d.Cells[i]
+			if c.Control {
+				continue // the suite's own are told of
+			}
 			clean := c.Runs.Clean()
 			for k := range c.Columns {
 				col := &c.Columns[k]

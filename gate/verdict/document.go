@@ -51,6 +51,7 @@ type Document struct {
 	Builds     map[string]result.Build  `json:"builds"`
 	Sessions   []result.Session         `json:"sessions"` // of the current document
 	Baseline   *Baseline                `json:"baseline,omitempty"`
+	Control    *Control                 `json:"control,omitempty"` // nil: the control cell has no say
 	Budgets    []budget.Budget          `json:"budgets"`
 	Metrics    map[string]result.Metric `json:"metrics"`
 	Counts     Counts                   `json:"counts"`
@@ -73,6 +74,7 @@ type Policy struct {
 	Looks       []int              `json:"looks"`
 	Require     string             `json:"require,omitempty"`  // "proof": every gated finding must pass with confidence
 	MinSessions int                `json:"min_sessions"`       // stored sessions from which their spread is used
+	Control     bool               `json:"control,omitempty"`  // the control cell has a say
 	Allowance   map[string]float64 `json:"allowance"`          // added to budgets against fewer sessions, by class
 	Measured    string             `json:"measured,omitempty"` // what told the spread between sessions while they are fewer: then nothing is added
 	On          map[string]string  `json:"on"`                 // outcome -> neutral, pass, warn, fail

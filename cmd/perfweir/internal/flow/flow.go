@@ -141,6 +141,7 @@ func (s *suite) policy() gate.Policy {
 	p := gate.DefaultPolicy()
 	p.FalseAlarms = s.file.Gate.FalseAlarms
 	p.Require = s.file.Gate.Require
+	p.Control = s.file.Gate.Control
 	if n := s.file.Baseline.MinSessions; n > 0 {
 		p.MinSessions = n
 	}
