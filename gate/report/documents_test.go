@@ -234,6 +234,7 @@ func hostile() *verdict.Document {
 	v.Reasons, v.Warnings = []string{nasty}, []string{nasty, "@octocat"}
 	v.Skipped = []result.Skipped{{Name: nasty, Why: nasty}}
 	v.Baseline.Origin = nasty
+	v.Control = &verdict.Control{Why: nasty}
 	v.Baseline.Rejected = []verdict.Rejected{{Candidate: nasty, Why: nasty}}
 	v.Sessions[0].Machine = nasty
 	v.Budgets[1].Text, v.Budgets[1].Source.Path = nasty, nasty
@@ -284,6 +285,29 @@ func large(n, k int) *verdict.Document {
 func documents() map[string]*verdict.Document {
 	return map[string]*verdict.Document{
 		"first-run": firstRun(), "pass": cleanPass(), "fail": failing(),
-		"crashes": crashes(), "hostile": hostile(), "large": large(600, 3),
+		"crashes": crashes(), "hostile": hostile(), "large": large(600, 3), "slow-machine": slowMachine(),
 	}
+}
+
+// slowMachine is a session in which the machine was slower, and its control cell says so.
+func slowMachine() *verdict.Document {
+	v := codec()
+	stored(v, 5)
+	v.Outcome, v.Reasons = verdict.Inconclusive, []string{"1 of 5 findings are suspect and not settled"}
+	v.Policy.Control = true
+	v.Control = &verdict.Control{Metrics: []verdict.ControlMetric{
+		{Metric: "wall_time", Moved: verdict.ControlSlower, Design: verdict.Sessions, N: [2]int{10, 50}, Sessions: 5, Current: 0.0412, Reference: 0.038, Ratio: 1.083, Interval: ptr([2]float64{1.061, 1.105})},
+		{Metric: "cpu_time", Design: verdict.Sessions, N: [2]int{10, 50}, Sessions: 5, Current: 0.0372, Reference: 0.037, Ratio: 1.005, Interval: ptr([2]float64{0.97, 1.04})},
+	}}
+	for i, name := range files {
+		c := cell(v, name, 10)
+		absolute(v, c, 0, verdict.Pass, 0, "no run crashed")
+		f := relative(v, c, 1, verdict.Pass, 0.8, 1.084, 0.01)
+		if i == 0 {
+			suspect(v, f)
+			f.Settle, f.Reasons = &verdict.Settle{Base: true}, []string{"slow_machine"}
+			f.Message = "wall_time 800 ms -> 867 ms, +8.4 %; allowed 5 %: beyond it, but the control cell was 8.3 % slower than in the stored sessions (wall_time, 6.1 to 10.5 %); with that taken off it is +0.1 %, which is not proven beyond (--base would settle it)"
+		}
+	}
+	return v
 }

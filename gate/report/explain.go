@@ -317,6 +317,9 @@ func (e *explanation) last() {
 	if parts := e.environment(); len(parts) > 0 {
 		e.item("measured on " + strings.Join(parts, ", "))
 	}
+	if s := e.controlLine(); s != "" {
+		e.item(s)
+	}
 	for _, w := range e.v.Warnings {
 		e.item("warning: " + w)
 	}

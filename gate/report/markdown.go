@@ -61,6 +61,9 @@ func (f *facts) mdNotes(limit int, beside []string) string {
 	if s := f.confirmedLine(); s != "" {
 		lines = append(lines, noteLines([]string{s})...)
 	}
+	if s := f.controlLine(); s != "" {
+		lines = append(lines, noteLines([]string{s})...)
+	}
 	for _, s := range f.v.Warnings {
 		lines = append(lines, "- warning: "+mdText(s)+"\n")
 	}

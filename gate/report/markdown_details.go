@@ -145,6 +145,9 @@ func (f *facts) policyLines() []string {
 	if added := allowanceText(p); added != "" {
 		lines = append(lines, "session allowance with fewer: "+added)
 	}
+	if p.Control {
+		lines = append(lines, "control cell: what it shows of the machine is taken off")
+	}
 	for _, o := range sortedKeys(p.On) {
 		lines = append(lines, fmt.Sprintf("on %s: %s", o, p.On[o]))
 	}

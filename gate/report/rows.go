@@ -255,6 +255,10 @@ func wordOf(code string) string {
 		return "too few valid runs remain to decide"
 	case "uniform_shift":
 		return "nearly all cells moved alike, as on a slower or faster machine"
+	case "slow_machine":
+		return "the control cell was slower too: the machine may be what is slow"
+	case "fast_machine":
+		return "the control cell was faster too: the machine may be what is fast"
 	case "soft_facts":
 		return "the machine is not quite as it was"
 	case "each_run":

@@ -85,6 +85,9 @@ func (t *screen) top() {
 	if s := t.confirmedLine(); s != "" {
 		notes = append(notes, s)
 	}
+	if s := t.controlLine(); s != "" {
+		notes = append(notes, s)
+	}
 	for _, s := range t.v.Warnings {
 		notes = append(notes, "warning: "+s)
 	}

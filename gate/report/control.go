@@ -1,0 +1,30 @@
+package report
+
+import (
+	"fmt"
+
+	"github.com/perfweir/perfweir/gate/verdict"
+)
+
+// controlLine says how the control cell moved, or what it lacks to tell; "" where it
+// did not move, or has no say.
+func (f *facts) controlLine() string {
+	c := f.v.Control
+	switch {
+	case c == nil:
+		return ""
+	case c.Why != "":
+		return "control: nothing to tell the machine by: " + c.Why
+	}
+	line := ""
+	for _, m := range c.Metrics {
+		switch {
+		case m.Moved != verdict.ControlSlower && m.Moved != verdict.ControlFaster:
+		case line == "":
+			line = "control: " + m.InWords()
+		default:
+			line += fmt.Sprintf(", %s %s (%s)", m.Metric, m.Change(), orNone(m.IntervalInWords()))
+		}
+	}
+	return line
+}
