@@ -26,6 +26,7 @@ import (
 type Options struct {
 	Cells   string   // glob over the cells' names; empty: all
 	Metrics []string // names; empty: all
+	Control []string // of the control cell, beside Metrics: how the machine was
 	// Anchor is the commit, or the beginning of its hash, whose sessions ratios are
 	// to; empty: the first session of each series.
 	Anchor string
@@ -184,7 +185,7 @@ func (c *collector) add(s baseline.Stored) {
 		var clean []int
 		for k := range cell.Columns {
 			col := &cell.Columns[k]
-			if len(c.options.Metrics) > 0 && !slices.Contains(c.options.Metrics, col.Metric) {
+			if !c.wants(cell, col.Metric) {
 				continue
 			}
 			if clean == nil {
@@ -193,6 +194,11 @@ func (c *collector) add(s baseline.Stored) {
 			c.addColumn(s, cell, col, clean, key{id, col.Metric, col.Phase, col.Part}, name)
 		}
 	}
+}
+
+func (c *collector) wants(cell *result.Cell, metric string) bool {
+	o := &c.options
+	return len(o.Metrics) == 0 || slices.Contains(o.Metrics, metric) || cell.Control && slices.Contains(o.Control, metric)
 }
 
 func (c *collector) addColumn(s baseline.Stored, cell *result.Cell, col *result.Column, clean []int, k key, name string) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/perfweir/perfweir/baseline"
+	"github.com/perfweir/perfweir/collect/result"
 	"github.com/perfweir/perfweir/gate/exhibit"
 	"github.com/perfweir/perfweir/gate/trend"
 )
@@ -42,9 +43,10 @@ func (s Shell) History(ctx context.Context, o Options, h HistoryOptions) ([]exhi
 	if err != nil {
 		return nil, err
 	}
-	t := trend.Options{Cells: o.Cells, ByMachine: su.file.Baseline.Machine == baseline.SameMachine, Anchor: anchor, Metrics: su.relativeMetrics()}
+	t := trend.Options{Cells: o.Cells, ByMachine: su.file.Baseline.Machine == baseline.SameMachine, Anchor: anchor, Metrics: su.relativeMetrics(),
+		Control: []string{result.WallTime, result.CPUTime}}
 	if h.Metric != "" {
-		t.Metrics = []string{h.Metric}
+		t.Metrics, t.Control = []string{h.Metric}, nil
 	}
 	trends := trend.Build(sessions, t)
 	if len(trends) == 0 {
