@@ -49,6 +49,8 @@ func TestRelativeRules(t *testing.T) {
 		{name: "exact that varies is judged as noisy", metric: "output_size", ref: ten(100, 1), cur: ten(150, 2), budget: regression("output_size", 0.1), want: verdict.Fail},
 		{name: "counted: two runs are enough when clearly apart", metric: "counted", ref: []float64{1000, 1001}, cur: []float64{1050, 1051}, budget: regression("counted", 0.01), want: verdict.Fail},
 		{name: "counted: inside the floor", metric: "counted", ref: []float64{1000, 1001}, cur: []float64{1001, 1000}, budget: regression("counted", 0.01), want: verdict.Pass},
+		{name: "counted: one run a side decides nothing", metric: "counted", ref: repeat(1000, 1), cur: repeat(1050, 1), budget: regression("counted", 0.01), want: verdict.Inconclusive, grade: verdict.Suspect, reason: "too_few_runs"},
+		{name: "counted: nor where they are the same", metric: "counted", ref: repeat(1000, 1), cur: repeat(1000, 1), budget: regression("counted", 0.01), want: verdict.Inconclusive, grade: verdict.Unproven},
 		{name: "levels have no relative budgets", metric: "error_rate", ref: repeat(0, 5), cur: repeat(0, 5), budget: regression("error_rate", 0.1), want: verdict.NotComparable},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -73,6 +75,33 @@ func TestRelativeRules(t *testing.T) {
 				t.Error("no message")
 			}
 		})
+	}
+}
+
+// TestCountedAdvice: two runs a side settle what one could not tell of a counted
+// metric, where all runs say alike; else it takes what a test needs.
+func TestCountedAdvice(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		ref, cur []float64
+		two      bool
+	}{
+		{"beyond, one a side", repeat(1000, 1), repeat(1050, 1), true},
+		{"inside, one a side", repeat(1000, 1), repeat(1000, 1), true},
+		{"one against many", repeat(1000, 5), repeat(1050, 1), true},
+		{"between the budget and the floor", repeat(1000, 1), repeat(1011, 1), false},
+		{"across the budget", []float64{1000, 1004}, repeat(1012, 1), false},
+	} {
+		cur, ref := doc("02", 0), doc("01", 1)
+		for _, d := range []*result.Document{cur, ref} {
+			d.Metrics["counted"] = result.Metric{Unit: "1", Better: "lower", Class: result.Counted}
+		}
+		cell(cur, "x", "", column{"counted": tt.cur})
+		cell(ref, "x", "", column{"counted": tt.ref})
+		f := own(t, evaluate(t, cur, stored(ref), regression("counted", 0.01)))
+		if f.Outcome != verdict.Inconclusive || f.Settle == nil || (f.Settle.Repeats == 2) != tt.two {
+			t.Errorf("%s: %s, settle %+v, two repeats %v (%s)", tt.name, f.Outcome, f.Settle, tt.two, f.Message)
+		}
 	}
 }
 

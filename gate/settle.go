@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/perfweir/perfweir/collect/result"
 	"github.com/perfweir/perfweir/gate/budget"
 	"github.com/perfweir/perfweir/gate/stats"
 	"github.com/perfweir/perfweir/gate/verdict"
@@ -136,6 +137,9 @@ func (e *evaluation) advise(t *test, f *verdict.Finding) {
 		if t.beyond == t.beyondExtra {
 			s.Repeats = repeatsFor(c.deviation(), t.distance(), e.level, len(c.y), stats.RepeatsUnpaired, stats.SmallestNUnpaired(need))
 		}
+	}
+	if c.class == result.Counted && t.singleRun() && t.clear() != "" {
+		s.Repeats = countedRuns // no test is needed then
 	}
 	s.Base = c.against == budget.AgainstBaseline && f.Grade == verdict.Suspect
 	if s != (verdict.Settle{}) {

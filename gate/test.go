@@ -151,13 +151,34 @@ func (t *test) zeroReference() bool {
 // (Nethercote on rustc's instruction counts).
 const countedFloor = 0.002
 
+// countedRuns is how many runs a side decide a counted metric; one has no second
+// that would tell a count from chance.
+const countedRuns = 2
+
 // counted decides nearly exact metrics without a rank test where both sides are
-// clearly apart, or clearly inside; two runs a side are enough.
+// clearly apart, or clearly inside.
 func (t *test) counted() bool {
-	c := t.contrast
-	if len(c.x) < 2 || len(c.y) < 2 {
+	if t.singleRun() {
 		return false
 	}
+	switch outcome := t.clear(); outcome {
+	case verdict.Fail:
+		t.decided, t.beyond = outcome, true
+	case verdict.Pass:
+		t.decided = outcome
+	}
+	return t.decided != ""
+}
+
+// singleRun reports whether a side has too few runs for counted.
+func (t *test) singleRun() bool {
+	return min(len(t.contrast.x), len(t.contrast.y)) < countedRuns
+}
+
+// clear is what all runs of both sides say alike, whatever their number: fail, pass
+// or "".
+func (t *test) clear() verdict.Outcome {
+	c := t.contrast
 	allBeyond, allInside := true, true
 	for _, x := range c.x {
 		limit, inside := t.allowed(x, t.extra+countedFloor), t.allowed(x, 0)
@@ -168,11 +189,11 @@ func (t *test) counted() bool {
 	}
 	switch {
 	case allBeyond:
-		t.decided, t.beyond = verdict.Fail, true
+		return verdict.Fail
 	case allInside:
-		t.decided = verdict.Pass
+		return verdict.Pass
 	}
-	return allBeyond || allInside
+	return ""
 }
 
 // unpaired is the exact rank-sum test of the current runs against what the

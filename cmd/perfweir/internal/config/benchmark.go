@@ -19,8 +19,9 @@ const (
 	defaultKillAfter = 2    // s
 	defaultRetries   = 2    // of a run that was found invalid
 	// A relative budget on a noisy metric needs repeats; ten on either side can
-	// reach a corrected level (docs/statistics.md).
-	defaultRepeats = 10
+	// reach a corrected level (docs/statistics.md). On a counted one two on either
+	// side decide, and one never does.
+	noisyRepeats, countedRepeats = 10, 2
 )
 
 // bench is one benchmark on its way into the plan's form.
@@ -30,17 +31,14 @@ type bench struct {
 	variants []string // names; one empty name when there are none
 	texts    []*str   // everything in which placeholders are replaced
 	own      map[string]bool
-	noisy    bool // a relative budget on a noisy or tail metric applies
+	repeats  int // that the relative budgets on it call for; 0: none does
 	out      plan.Benchmark
 }
 
 // finish applies the default that depends on budgets.
 func (b *bench) finish() plan.Benchmark {
 	if !b.file.Repeats.given() || b.out.AutoLooks {
-		b.out.Repeats = 1
-		if b.noisy {
-			b.out.Repeats = defaultRepeats
-		}
+		b.out.Repeats = max(1, b.repeats)
 	}
 	return b.out
 }

@@ -198,12 +198,21 @@ func (c *checker) relative(b *budget.Budget, bf *budgetFile, l limit, m metric, 
 	if b.Against, ok = c.against(&bf.Against, scope); !ok {
 		return false
 	}
-	if class := result.Class(m.def.Class); class == result.Noisy || class == result.Tail {
-		for _, s := range scope {
-			s.noisy = true
-		}
+	for _, s := range scope {
+		s.repeats = max(s.repeats, repeatsFor(result.Class(m.def.Class)))
 	}
 	return true
+}
+
+// repeatsFor is how many repeats a relative budget on a metric of a class calls for.
+func repeatsFor(class result.Class) int {
+	switch class {
+	case result.Noisy, result.Tail:
+		return noisyRepeats
+	case result.Counted:
+		return countedRepeats
+	}
+	return 1
 }
 
 func exampleAmount(base string) string {

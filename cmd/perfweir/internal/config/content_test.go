@@ -215,21 +215,26 @@ budgets:
 	})
 }
 
-// Ten repeats where a relative budget is on a noisy or tail metric, else one.
+// Ten repeats where a relative budget is on a noisy or tail metric, two where one is
+// on a counted metric, which one run a side never decides, else one.
 func TestDefaultRepeats(t *testing.T) {
 	const two = "benchmarks:\n  - {name: a, run: [a]}\n  - {name: b, run: [cat, \"{input}\"], inputs: [\"*\"], expect: {file: x}}\nbudgets:\n  - "
 	for text, want := range map[string][2]int{
-		"{metric: wall_time, max_regression: 5%}":                        {10, 10},
-		"{metric: latency_p99, max_increase: 5%}":                        {10, 10},
-		"{metric: wall_time, max: 5s}":                                   {1, 1},
-		"{metric: output_size, max_regression: 0%}":                      {1, 1},
-		"{metric: wall_time, max_regression: 5%, benchmark: b}":          {1, 10},
-		"{metric: wall_time, max_regression: 5%, cells: \"b/**\"}":       {1, 10},
-		"{metric: wall_time, max_regression: 5%, cells: \"b/x.txt\"}":    {1, 10},
-		"{metric: wall_time, max_regression: 5%, cells: a}":              {10, 1},
-		"{metric: wall_time, max_regression: 5%, input: \"*\"}":          {1, 10},
-		"{metric: wall_time, max_regression: 5%, cells: \"{a,b/**}\"}":   {10, 10},
-		"{metric: wall_time, max_regression: 5%, cells: \"**/x/y.txt\"}": {1, 10},
+		"{metric: wall_time, max_regression: 5%}":                {10, 10},
+		"{metric: latency_p99, max_increase: 5%}":                {10, 10},
+		"{metric: wall_time, max: 5s}":                           {1, 1},
+		"{metric: output_size, max_regression: 0%}":              {1, 1},
+		"{metric: allocs_per_op, max_regression: 0%}":            {2, 2},
+		"{metric: bytes_per_op, max_increase: 2%, benchmark: b}": {1, 2},
+		"{metric: allocs_per_op, max: 5}":                        {1, 1},
+		"{metric: allocs_per_op, max_regression: 0%}\n  - {metric: wall_time, max_regression: 5%, benchmark: b}": {2, 10},
+		"{metric: wall_time, max_regression: 5%, benchmark: b}":                                                  {1, 10},
+		"{metric: wall_time, max_regression: 5%, cells: \"b/**\"}":                                               {1, 10},
+		"{metric: wall_time, max_regression: 5%, cells: \"b/x.txt\"}":                                            {1, 10},
+		"{metric: wall_time, max_regression: 5%, cells: a}":                                                      {10, 1},
+		"{metric: wall_time, max_regression: 5%, input: \"*\"}":                                                  {1, 10},
+		"{metric: wall_time, max_regression: 5%, cells: \"{a,b/**}\"}":                                           {10, 10},
+		"{metric: wall_time, max_regression: 5%, cells: \"**/x/y.txt\"}":                                         {1, 10},
 	} {
 		f := parse(t, two+text+"\n")
 		if got := [2]int{f.Suite.Benchmarks[0].Repeats, f.Suite.Benchmarks[1].Repeats}; got != want {

@@ -36,7 +36,7 @@ type inheritable struct {
 	KillAfter   duration       `key:"kill_after" doc:"Time between TERM and KILL. The default is 2s."`
 	Linger      duration       `key:"linger" doc:"Time that processes which the command started may go on after it has ended by itself; their CPU time counts. Then TERM. The default is 0s."`
 	Warmups     integer        `key:"warmups" min:"0" max:"1000" doc:"Runs before the first repeat that are not judged. The default is 0."`
-	Repeats     repeats        `key:"repeats" min:"1" max:"10000" doc:"Runs a cell: a number, or {looks} for planned looks after which only what is undecided goes on. The default is 10 where a relative budget is on a noisy or tail metric, else 1."`
+	Repeats     repeats        `key:"repeats" min:"1" max:"10000" doc:"Runs a cell: a number, or {looks} for planned looks after which only what is undecided goes on. The default is 10 where a relative budget is on a noisy or tail metric, 2 where one is on a counted metric, else 1."`
 	UnitsPerRun number         `key:"units_per_run" doc:"Units of work in a run; throughput is this by wall_time."`
 	Keep        str            `key:"keep" enum:"never,failed,always" doc:"Which runs' folders are kept: failed (the default) keeps those that went wrong and one good one a cell."`
 	Requires    list[str]      `key:"requires" doc:"Programs that must be found on PATH, else the cells are left out, and said."`
