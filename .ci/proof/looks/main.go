@@ -1,0 +1,277 @@
+// Command looks reads the documents of .ci/proof/looks.sh, prints the figures for
+// docs/statistics.md, and exits 1 where a goal is missed.
+//
+//	looks FOLDER
+//
+// FOLDER/DESIGN/CELL/ has the sessions in which more work was put into CELL, or into
+// none: NUMBER.verdict.json and NUMBER.results.json. FOLDER/baseline/ has the stored
+// sessions' results.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/perfweir/perfweir/collect/result"
+	"github.com/perfweir/perfweir/gate/stats"
+	"github.com/perfweir/perfweir/gate/verdict"
+)
+
+// Goals: cells whose CV is up to quiet take at most mostShare of the runs that a
+// fixed number would; at most mostFalse of the sessions have a fail where nothing was
+// done, or a pass where there is more work than the budget allows. That is the
+// suite's gate.false_alarms.
+const (
+	quiet     = 0.03
+	fixed     = 20
+	mostShare = 0.5
+	mostFalse = 0.05
+)
+
+// nothing is the folder of sessions into which nothing was put.
+const nothing = "none"
+
+// tally is what became of one cell's budget in several sessions.
+type tally struct {
+	sessions, runs, passed, failed int
+}
+
+func (t *tally) add(o tally) {
+	t.sessions, t.runs, t.passed, t.failed = t.sessions+o.sessions, t.runs+o.runs, t.passed+o.passed, t.failed+o.failed
+}
+
+// mean is how many runs a session took.
+func (t *tally) mean() float64 { return float64(t.runs) / float64(max(1, t.sessions)) }
+
+func (t *tally) decided() int { return t.passed + t.failed }
+
+// row is one cell of one design.
+type row struct {
+	name        string
+	cvs         []float64 // of its runs' cpu_time, by session and build that nothing was put into
+	left, slow  tally     // sessions in which nothing was done to it, and in which it was slowed down
+	cv          float64   // the median of cvs
+	quietEnough bool
+}
+
+// design is how sessions were compared.
+type design struct {
+	name, text string
+	rows       []*row
+	byName     map[string]*row
+	sessions   int
+	red        int // sessions with a fail in what nothing was done to
+}
+
+func main() {
+	missed, err := run(os.Args[1:])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "looks:", err)
+		os.Exit(1)
+	}
+	if len(missed) > 0 {
+		fmt.Fprintln(os.Stderr, "looks: missed:", strings.Join(missed, "; "))
+		os.Exit(1)
+	}
+}
+
+func run(args []string) (missed []string, err error) {
+	if len(args) != 1 {
+		return nil, errors.New("usage: looks FOLDER")
+	}
+	for _, d := range []*design{{name: "stored", text: "against stored sessions, looks after 5, 10 and 20 runs"}, {name: "paired", text: "beside the base build, looks after 6, 10 and 20 blocks"}} {
+		d.byName = map[string]*row{}
+		if err := d.read(args[0]); err != nil {
+			return nil, err
+		}
+		m, err := d.print()
+		if err != nil {
+			return nil, err
+		}
+		for _, text := range m {
+			missed = append(missed, d.name+": "+text)
+		}
+	}
+	return missed, nil
+}
+
+// read takes all sessions of a design.
+func (d *design) read(folder string) error {
+	files, err := filepath.Glob(filepath.Join(folder, d.name, "*", "*.verdict.json"))
+	if err != nil {
+		return err
+	}
+	if len(files) == 0 {
+		return fmt.Errorf("%s: no session is there", filepath.Join(folder, d.name))
+	}
+	for _, file := range files {
+		if err := d.session(file, filepath.Base(filepath.Dir(file))); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+	}
+	if d.name == "stored" {
+		if files, err = filepath.Glob(filepath.Join(folder, "baseline", "*.json")); err != nil {
+			return err
+		}
+		for _, file := range files {
+			r, err := decode(file, result.Decode)
+			if err != nil {
+				return err
+			}
+			if err := d.spreads(r, nothing); err != nil {
+				return fmt.Errorf("%s: %w", file, err)
+			}
+		}
+	}
+	for _, r := range d.rows {
+		if r.cv, err = stats.Median(r.cvs); err != nil {
+			return fmt.Errorf("the CV of %s: %w", r.name, err)
+		}
+		r.quietEnough = r.cv <= quiet
+	}
+	return nil
+}
+
+// session takes one session, in which more work was put into the cell slowed.
+func (d *design) session(file, slowed string) error {
+	v, err := decode(file, verdict.Decode)
+	if err != nil {
+		return err
+	}
+	r, err := decode(strings.TrimSuffix(file, "verdict.json")+"results.json", result.Decode)
+	if err != nil {
+		return err
+	}
+	if err := d.spreads(r, slowed); err != nil {
+		return err
+	}
+	repeats := map[string]int{}
+	for i := range r.Cells {
+		if c := &r.Cells[i]; c.Build == result.BuildHead {
+			for range c.Runs.Repeats() {
+				repeats[c.Name]++
+			}
+		}
+	}
+	red, relative := false, 0
+	for i := range v.Findings {
+		f := &v.Findings[i]
+		name := v.Cells[f.Cell].Name
+		failed := f.Outcome == verdict.Fail
+		red = red || failed && name != slowed
+		if !v.Budgets[f.Budget].Kind.Relative() {
+			continue
+		}
+		relative++
+		t := tally{sessions: 1, runs: repeats[name]}
+		switch f.Outcome {
+		case verdict.Fail:
+			t.failed = 1
+		case verdict.Pass, verdict.Suspicious: // an improvement that is too large to be believed
+			t.passed = 1
+		case verdict.Inconclusive:
+		default:
+			return fmt.Errorf("%s is %s: %s", name, f.Outcome, f.Message)
+		}
+		if name == slowed {
+			d.row(name).slow.add(t)
+		} else {
+			d.row(name).left.add(t)
+		}
+	}
+	if relative != len(d.rows) || slowed != nothing && d.byName[slowed] == nil {
+		return fmt.Errorf("%d budgets on cpu_time in %d cells, %s slowed down", relative, len(d.rows), slowed)
+	}
+	d.sessions++
+	if red {
+		d.red++
+	}
+	return nil
+}
+
+// spreads notes the CV of each cell's runs, but of the one that was slowed down.
+func (d *design) spreads(r *result.Document, slowed string) error {
+	for i := range r.Cells {
+		c := &r.Cells[i]
+		name := c.ID().Benchmark
+		if name == slowed {
+			continue
+		}
+		for k := range c.Columns {
+			if c.Columns[k].Metric != result.CPUTime {
+				continue
+			}
+			values := c.Runs.ValuesOf(&c.Columns[k], c.Runs.Clean(), 0)
+			sd, err := stats.StdDev(values)
+			if err != nil {
+				return fmt.Errorf("%s: %w", c.Name, err)
+			}
+			m, err := stats.Mean(values)
+			if err != nil {
+				return fmt.Errorf("%s: %w", c.Name, err)
+			}
+			d.row(name).cvs = append(d.row(name).cvs, sd/m)
+		}
+	}
+	return nil
+}
+
+func (d *design) row(name string) *row {
+	if d.byName[name] == nil {
+		d.byName[name] = &row{name: name}
+		d.rows = append(d.rows, d.byName[name])
+	}
+	return d.byName[name]
+}
+
+func (d *design) print() (missed []string, err error) {
+	fmt.Printf("%s:\n| cell | CV | nothing done: runs of %d | decided | failed | slowed: runs | failed | passed |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n", d.text, fixed)
+	var left, slow tally
+	cells := 0
+	for _, r := range d.rows {
+		fmt.Printf("| %s | %.1f %% | %.1f | %d of %d | %d | %.1f | %d of %d | %d |\n", r.name, 100*r.cv, r.left.mean(), r.left.decided(), r.left.sessions,
+			r.left.failed, r.slow.mean(), r.slow.failed, r.slow.sessions, r.slow.passed)
+		if r.quietEnough {
+			cells++
+			left.add(r.left)
+			slow.add(r.slow)
+		}
+	}
+	if cells == 0 {
+		return []string{fmt.Sprintf("no cell has a CV up to %.0f %%: this machine proves nothing about them", 100*quiet)}, nil
+	}
+	fmt.Printf("%d of %d cells with a CV up to %.0f %%: %.1f of %d runs on average (%.0f %%), %d of %d decided; slowed down %.1f runs, %d of %d found, %d passed\n", cells,
+		len(d.rows), 100*quiet, left.mean(), fixed, 100*left.mean()/fixed, left.decided(), left.sessions, slow.mean(), slow.failed, slow.sessions, slow.passed)
+	lower, upper, err := stats.ProportionBounds(d.red, d.sessions, .025)
+	if err != nil {
+		return nil, err
+	}
+	fmt.Printf("sessions with a false fail: %d of %d (95 %%: %.1f to %.1f %%)\n\n", d.red, d.sessions, 100*lower, 100*upper)
+	if left.mean() > mostShare*fixed {
+		missed = append(missed, fmt.Sprintf("%.1f runs on average, goal %.0f", left.mean(), mostShare*fixed))
+	}
+	if float64(d.red) > mostFalse*float64(d.sessions) {
+		missed = append(missed, fmt.Sprintf("%d of %d sessions have a false fail, goal %.0f %%", d.red, d.sessions, 100*mostFalse))
+	}
+	if float64(slow.passed) > mostFalse*float64(slow.sessions) {
+		missed = append(missed, fmt.Sprintf("%d of %d cells that were slowed down passed, goal %.0f %%", slow.passed, slow.sessions, 100*mostFalse))
+	}
+	return missed, nil
+}
+
+func decode[T any](path string, read func(io.Reader) (*T, error)) (*T, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	doc, err := read(f)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	return doc, nil
+}
