@@ -37,11 +37,38 @@ static uint64_t table(long n)
 	return sum;
 }
 
+static uint64_t divide(long n)
+{
+	uint64_t s = 0x123456789abcdefU, sum = 0;
+	for (long i = 0; i < n; i++) {
+		s = s / 7 + s % 7 * 0x2468acf13579bdf1U;
+		s = (s ^ 0x9e3779b97f4a7c15U) / ((s & 15) + 3) + (uint64_t)i;
+		sum += s;
+	}
+	return sum;
+}
+
+// chase goes from place to place, all in the first cache.
+static uint64_t chase(long n)
+{
+	static uint32_t next[4096];
+	uint64_t sum = 0;
+	for (uint32_t i = 0; i < 4096; i++)
+		next[i] = (i * 1664525U + 1013904223U) & 4095;
+	uint32_t at = 1;
+	for (long i = 0; i < n; i++) {
+		at = next[at];
+		sum += at;
+	}
+	return sum;
+}
+
 static const struct {
 	const char *name;
 	uint64_t (*work)(long);
 	long n;
-} loops[] = {{"integers", integers, 240000}, {"floats", floats, 240000}, {"table", table, 300000}};
+} loops[] = {{"integers", integers, 240000}, {"floats", floats, 240000}, {"table", table, 300000},
+	{"divide", divide, 45000}, {"chase", chase, 300000}};
 
 int main(int argc, char **argv)
 {
@@ -59,6 +86,6 @@ int main(int argc, char **argv)
 		printf("%llu\n", (unsigned long long)loops[i].work(loops[i].n * percent));
 		return 0;
 	}
-	fputs("usage: loop integers, floats or table\n", stderr);
+	fputs("usage: loop integers, floats, table, divide or chase\n", stderr);
 	return 1;
 }
