@@ -201,8 +201,8 @@ func (d *design) session(file, slowed string) error {
 func (d *design) spreads(r *result.Document, slowed string) error {
 	for i := range r.Cells {
 		c := &r.Cells[i]
-		name := c.ID().Benchmark
-		if name == slowed {
+		w := d.row(c.Benchmark) // in the suite's order, whichever cell had more work
+		if c.Benchmark == slowed {
 			continue
 		}
 		for k := range c.Columns {
@@ -218,7 +218,7 @@ func (d *design) spreads(r *result.Document, slowed string) error {
 			if err != nil {
 				return fmt.Errorf("%s: %w", c.Name, err)
 			}
-			d.row(name).cvs = append(d.row(name).cvs, sd/m)
+			w.cvs = append(w.cvs, sd/m)
 		}
 	}
 	return nil
