@@ -4,8 +4,8 @@
 # sessions of 20 runs, and after 6, 10 and 20 blocks beside a base build. Each of ROUNDS
 # (24) has a session of both in which nothing changes, and one in which a cell does 15 %
 # more work. Cells with a CV up to 3 % that take more than half of 20 runs, or are mostly
-# undecided, fail; so do false fails in more than 5 % of the sessions. 20 seconds a round
-# on an idle machine.
+# undecided, fail; so do more false fails than 5 % of sessions would give. 20 seconds a
+# round on an idle machine.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 rounds=${1:-24} stored=${2:-5}

@@ -24,8 +24,9 @@ import (
 // Goals: cells whose CV is up to quiet take at most mostShare of the runs that a
 // fixed number would, also those that came to a decision by themselves: giving up
 // early saves runs too. Where fewer than leastDecided are decided, nothing is proved.
-// At most mostFalse of the sessions have a fail where nothing was done, or a pass where
-// there is more work than the budget allows. That is the suite's gate.false_alarms.
+// The rates of sessions that have a fail where nothing was done, and of passes where
+// there is more work than the budget allows, must not be above mostFalse, the suite's
+// gate.false_alarms.
 const (
 	quiet        = 0.03
 	fixed        = 20
@@ -275,13 +276,23 @@ func (d *design) missed(cells int, left, slow *tally) (out []string) {
 	if float64(left.decided()) < leastDecided*float64(left.sessions) {
 		out = append(out, fmt.Sprintf("%d of %d decided, goal %.0f %%", left.decided(), left.sessions, 100*leastDecided))
 	}
-	if float64(d.red) > mostFalse*float64(d.sessions) {
-		out = append(out, fmt.Sprintf("%d of %d sessions have a false fail, goal %.0f %%", d.red, d.sessions, 100*mostFalse))
+	if tooMany(d.red, d.sessions) {
+		out = append(out, fmt.Sprintf("%d of %d sessions have a false fail: more than %.0f %% would give", d.red, d.sessions, 100*mostFalse))
 	}
-	if float64(slow.passed) > mostFalse*float64(slow.sessions) {
-		out = append(out, fmt.Sprintf("%d of %d cells with more work passed, goal %.0f %%", slow.passed, slow.sessions, 100*mostFalse))
+	if tooMany(slow.passed, slow.sessions) {
+		out = append(out, fmt.Sprintf("%d of %d cells with more work passed: more than %.0f %% would give", slow.passed, slow.sessions, 100*mostFalse))
 	}
 	return out
+}
+
+// tooMany reports whether a rate of mostFalse gives so many in at most one of twenty
+// proofs.
+func tooMany(hits, n int) bool {
+	if n == 0 {
+		return false
+	}
+	lower, _, err := stats.ProportionBounds(hits, n, .05)
+	return err != nil || lower > mostFalse
 }
 
 func decode[T any](path string, read func(io.Reader) (*T, error)) (*T, error) {

@@ -51,10 +51,10 @@ static uint64_t divide(long n)
 // chase goes from place to place, all in the first cache.
 static uint64_t chase(long n)
 {
-	static uint32_t next[4096];
+	static uint32_t next[512];
 	uint64_t sum = 0;
-	for (uint32_t i = 0; i < 4096; i++)
-		next[i] = (i * 1664525U + 1013904223U) & 4095;
+	for (uint32_t i = 0; i < 512; i++)
+		next[i] = (i * 1664525U + 1013904223U) & 511;
 	uint32_t at = 1;
 	for (long i = 0; i < n; i++) {
 		at = next[at];
