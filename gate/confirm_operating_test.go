@@ -18,7 +18,7 @@ type confirmed struct{ fail, pass, blocks, red float64 }
 // of 5 %.
 func confirmAt(t *testing.T, looks []int, cells int, cv, change float64, seed uint64) confirmed {
 	t.Helper()
-	sessions := roundsOf(600, 300) / min(cells, 4)
+	sessions := 600 / min(cells, 4)
 	rounds := make([]confirmed, sessions)
 	parallel(sessions, func(i int) {
 		r := rand.New(rand.NewPCG(seed, uint64(i)))
@@ -57,6 +57,7 @@ func confirmAt(t *testing.T, looks []int, cells int, cv, change float64, seed ui
 // whole error would, with about as many at a spread of 3 %. The figures are those of
 // longer runs in docs/statistics.md.
 func TestOperatingFiguresOfConfirmations(t *testing.T) {
+	figures(t)
 	ten, looks := []int{10}, []int{6, 10, 20}
 	for _, tt := range []struct {
 		cells       int

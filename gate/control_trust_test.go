@@ -18,7 +18,8 @@ func onControlCell(p *Policy) { p.Control = true }
 // cell that became 15 % slower beside that stays red. Figures of longer runs are in
 // docs/statistics.md.
 func TestASlowMachineIsNoSlowChange(t *testing.T) {
-	rounds := roundsOf(300, 100)
+	figures(t)
+	const rounds = 300
 	five := regression("wall_time", .05)
 	for _, tt := range []struct {
 		name         string

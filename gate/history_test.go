@@ -210,7 +210,8 @@ func TestRedefinedSessionsAreTold(t *testing.T) {
 // Little is left out for nothing: made sessions without a step and without an odd
 // one, of machines calm and noisy. And steps that a bench would see are found.
 func TestLevelsAreNotInvented(t *testing.T) {
-	rounds := roundsOf(60, 20)
+	figures(t)
+	const rounds = 60
 	for _, k := range []int{3, 5, 10, 20} {
 		for _, cells := range []int{1, 20} {
 			m := compressors(cells)

@@ -70,7 +70,7 @@ func addTwins(r *rand.Rand, d *result.Document) {
 // what a look decided stands, with everything else that judges along.
 func TestLooksBesideTheRest(t *testing.T) {
 	seen := map[string]int{}
-	for i := range 400 {
+	for i := range manyOf(400) {
 		r := rand.New(rand.NewPCG(uint64(i), 78))
 		in := joinedInput(r, newLookedCase(r))
 		judge := func(d *result.Document) *verdict.Document {
@@ -100,7 +100,7 @@ func TestLooksBesideTheRest(t *testing.T) {
 		}
 	}
 	for _, what := range []string{"creep", "quarantined", "accepted", "paired", "later", "invalid"} {
-		if seen[what] < 10 {
+		if seen[what] < manyOf(10) {
 			t.Errorf("seen %v: too few of %s for a test", seen, what)
 		}
 	}

@@ -151,7 +151,7 @@ func newLookedCase(r *rand.Rand) randomCase {
 // judge who reads the documents, and each look's verdict agrees with what the
 // whole says of it. 1,000 random documents with looks.
 func TestLooksReplay(t *testing.T) {
-	const cases = 1000
+	cases := manyOf(1000)
 	stops := map[string]int{}
 	for i := range cases {
 		r := rand.New(rand.NewPCG(uint64(i), 77))
@@ -190,7 +190,7 @@ func TestLooksReplay(t *testing.T) {
 		}
 	}
 	for _, why := range []string{stopDecided, stopLooks, stopFutility, reasonSlowMachine, reasonFastMachine} {
-		if stops[why] < 20 {
+		if stops[why] < manyOf(20) {
 			t.Errorf("cells stopped, and findings were doubted, %v: too few by %s for a test", stops, why)
 		}
 	}

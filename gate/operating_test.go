@@ -80,6 +80,7 @@ func simulated(r *rand.Rand, paired bool, cv, change float64) Input {
 // about one repeat of the sixteen where twenty seldom decide. Twenty stored
 // runs are there from the first look on: they decide as often, and earlier.
 func TestOperatingFigures(t *testing.T) {
+	figures(t)
 	for _, tt := range []struct {
 		paired     bool
 		cv         float64
@@ -118,6 +119,7 @@ func TestOperatingFigures(t *testing.T) {
 // TestFamilyOfLooks: ten cells exactly at their budget, judged at three looks: a
 // session with any fail in it is as rare as one test's would be.
 func TestFamilyOfLooks(t *testing.T) {
+	figures(t)
 	const sessions, cells = 2000, 10
 	red := make([]float64, sessions)
 	parallel(sessions, func(i int) {

@@ -163,7 +163,8 @@ func one(b bool) float64 {
 // session, sessions that differ by 0.5, 1 and 2 times what runs do, nothing changed,
 // a two-sided question at 5 %.
 func TestOneSessionAndMany(t *testing.T) {
-	rounds := roundsOf(1000, 300)
+	figures(t)
+	const rounds = 1000
 	noAllowance := func(p *Policy) { p.Allowance = nil }
 	both := []budget.Budget{
 		{Metric: "wall_time", Kind: budget.MaxIncrease, Level: budget.Fail}, {Metric: "wall_time", Kind: budget.MaxDecrease, Level: budget.Fail},
@@ -189,7 +190,8 @@ func TestOneSessionAndMany(t *testing.T) {
 // 60 unchanged metrics on a noisy machine, under a budget that leaves no room and
 // under one of 10 %. Figures of longer runs are in docs/statistics.md.
 func TestUnchangedCommitsStayGreen(t *testing.T) {
-	rounds := roundsOf(100, 50)
+	figures(t)
+	const rounds = 100
 	m := compressors(60)
 	for _, k := range []int{5, 10} {
 		rng := rand.New(rand.NewPCG(21, uint64(k)))
@@ -205,7 +207,8 @@ func TestUnchangedCommitsStayGreen(t *testing.T) {
 // A cell that became slower, among ten: twice with three stored sessions, by half
 // with five. Told is what fails or is suspect, which goes to confirmation.
 func TestSlowdownsAreFound(t *testing.T) {
-	rounds := roundsOf(600, 200)
+	figures(t)
+	const rounds = 600
 	m, ten := compressors(10), regression("wall_time", .1)
 	rng := rand.New(rand.NewPCG(31, 32))
 	if s := m.judge(t, rng, rounds, 3, 2, nil, ten); s.first < .985 || s.told < .99 {
@@ -225,7 +228,8 @@ func TestSlowdownsAreFound(t *testing.T) {
 // session on, where an allowance of 10 % has no rate: see the table in
 // docs/statistics.md.
 func TestSelftestGivesTheRate(t *testing.T) {
-	rounds := roundsOf(150, 50)
+	figures(t)
+	const rounds = 150
 	m := compressors(60)
 	m.measured = 20
 	for _, k := range []int{1, 3} {
@@ -239,9 +243,19 @@ func TestSelftestGivesTheRate(t *testing.T) {
 	}
 }
 
-func roundsOf(whole, short int) int {
+// figures skips a simulation under -short: what it finds needs its hundreds of
+// sessions, and the race detector sees the same code at work in the other tests.
+func figures(t *testing.T) {
+	t.Helper()
 	if testing.Short() {
-		return short
+		t.Skip("figures of many sessions: without -short")
 	}
-	return whole
+}
+
+// manyOf is how many random documents a property is tried on: a tenth under -short.
+func manyOf(n int) int {
+	if testing.Short() {
+		return n / 10
+	}
+	return n
 }
