@@ -120,23 +120,30 @@ func (w Work) Wrap(argv []string) []string {
 	return append(words, argv...)
 }
 
-// toucher is about what the process that touches memory takes beside that, in
-// bytes: 1.4 to 1.6 MiB with the coreutils of Debian 12.
-const toucher = 1_450_000
+// Costs are what work takes on this machine.
+type Costs struct {
+	PerSecond float64 // iterations of the loop in a second of CPU time
+	// Toucher is what the process that touches memory takes beside that, in bytes.
+	Toucher float64
+}
+
+// UsualToucher is Costs.Toucher where it cannot be measured: 1.3 to 1.6 MiB with the
+// coreutils of Debian 12, as much of the C library as the kernel has at hand.
+const UsualToucher = 1_450_000
 
 // Add puts an amount into work, for a cell whose own runs come to reference, in
-// the unit of Of; perSecond is how many iterations of the loop a second has.
-func (a Amount) Add(w Work, reference, perSecond float64) Work {
+// the unit of Of.
+func (a Amount) Add(w Work, reference float64, costs Costs) Work {
 	amount := a.Fixed + a.Share*reference
 	switch a.Kind {
 	case CPU:
-		w.Iterations = int64(amount * perSecond)
+		w.Iterations = int64(amount * costs.PerSecond)
 	case Sleep:
 		w.Seconds = amount
 	case Memory:
 		w.Memory = int64(amount)
 		if a.Fixed == 0 { // the peak is that of the largest process, not a sum
-			w.Memory = int64(max(4096, reference+amount-toucher))
+			w.Memory = int64(max(4096, reference+amount-costs.Toucher))
 		}
 	case Write:
 		w.Write = int64(amount)

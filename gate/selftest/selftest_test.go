@@ -42,15 +42,15 @@ func TestParseAmount(t *testing.T) {
 
 func TestAmountsAreOfTheCellsOwn(t *testing.T) {
 	cpu, _ := ParseAmount("cpu=10%")
-	if w := cpu.Add(Work{}, 2, 1e6); w.Iterations != 200_000 {
+	if w := cpu.Add(Work{}, 2, Costs{PerSecond: 1e6}); w.Iterations != 200_000 {
 		t.Errorf("10 %% of 2 s at 1e6 a second: %d iterations", w.Iterations)
 	}
 	share, _ := ParseAmount("memory=50%")
-	if w := share.Add(Work{}, 100<<20, 1e6); w.Memory != 150<<20-toucher {
+	if w := share.Add(Work{}, 100<<20, Costs{Toucher: 1 << 20}); w.Memory != 149<<20 {
 		t.Errorf("half as much again as 100 MiB: %d bytes", w.Memory)
 	}
 	memory, _ := ParseAmount("memory=64MiB")
-	if w := memory.Add(Work{}, 1<<30, 1e6); w.Memory != 64<<20 {
+	if w := memory.Add(Work{}, 1<<30, Costs{Toucher: 1 << 20}); w.Memory != 64<<20 {
 		t.Errorf("64 MiB: %d bytes", w.Memory)
 	}
 }

@@ -1,12 +1,14 @@
 package flow
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os/exec"
 	"slices"
 
+	"github.com/perfweir/perfweir/collect/launch"
 	"github.com/perfweir/perfweir/gate/selftest"
 )
 
@@ -43,4 +45,27 @@ func cpuOf(ctx context.Context, iterations int64) (float64, error) {
 		return 0, fmt.Errorf("self-test: try the injection: %w", err)
 	}
 	return (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds(), nil
+}
+
+// toucherSize is what the injection's process that touches memory takes beside that,
+// in bytes: the median of eleven tries by the launcher, whose children have no mark of
+// ours.
+func toucherSize(ctx context.Context) (float64, error) {
+	const memory = 2 << 20 // small commands feel the difference; the shell itself takes less than both together
+	l, err := launch.Start(launch.Options{})
+	if err != nil {
+		return selftest.UsualToucher, nil // memory peaks are not measured either
+	}
+	defer l.Close()
+	argv := selftest.Work{Kinds: []string{selftest.Memory}, Memory: memory}.Wrap([]string{"true"})
+	var sizes []int64
+	for range 11 {
+		x := l.Run(ctx, launch.Command{Argv: argv})
+		if x.Err != nil || x.End != launch.EndExited || x.ExitCode != 0 {
+			return 0, fmt.Errorf("self-test: try the injection of memory: %w", cmp.Or(x.Err, fmt.Errorf("exit code %d", x.ExitCode)))
+		}
+		sizes = append(sizes, x.MaxRSS-memory)
+	}
+	slices.Sort(sizes)
+	return float64(max(0, sizes[len(sizes)/2])), nil
 }

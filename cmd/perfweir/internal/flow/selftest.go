@@ -40,7 +40,7 @@ type trials struct {
 	out     *output
 	files   commandFiles
 	amounts []selftest.Amount
-	rate    float64 // iterations of the shell's loop in a second
+	costs   selftest.Costs
 	began   time.Time
 
 	stored   []baseline.Candidate // unchanged sessions so far
@@ -100,7 +100,10 @@ func (tr *trials) run(ctx context.Context) (*selftest.Document, error) {
 	}
 	defer tr.out.close()
 	if len(tr.amounts) > 0 {
-		if tr.rate, err = loopRate(ctx); err != nil {
+		if tr.costs.PerSecond, err = loopRate(ctx); err != nil {
+			return nil, err
+		}
+		if tr.costs.Toucher, err = toucherSize(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -213,7 +216,7 @@ func (tr *trials) slowed(ctx context.Context, which, turn int) error {
 		if a.Auto {
 			amount.Share = tr.measured.Effect(c.Name, a.Of())
 		}
-		return amount.Add(w, tr.own(c, a.Of()), tr.rate)
+		return amount.Add(w, tr.own(c, a.Of()), tr.costs)
 	})
 	if err != nil {
 		return err
