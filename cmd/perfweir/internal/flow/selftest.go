@@ -100,10 +100,7 @@ func (tr *trials) run(ctx context.Context) (*selftest.Document, error) {
 	}
 	defer tr.out.close()
 	if len(tr.amounts) > 0 {
-		if tr.costs.PerSecond, err = loopRate(ctx); err != nil {
-			return nil, err
-		}
-		if tr.costs.Toucher, err = toucherSize(ctx); err != nil {
+		if tr.costs, err = injectionCosts(ctx); err != nil {
 			return nil, err
 		}
 	}

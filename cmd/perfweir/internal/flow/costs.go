@@ -1,7 +1,6 @@
 package flow
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +10,15 @@ import (
 	"github.com/perfweir/perfweir/collect/launch"
 	"github.com/perfweir/perfweir/gate/selftest"
 )
+
+// injectionCosts measures what injections take on this machine.
+func injectionCosts(ctx context.Context) (c selftest.Costs, err error) {
+	if c.PerSecond, err = loopRate(ctx); err != nil {
+		return c, err
+	}
+	c.Toucher, err = toucherSize(ctx)
+	return c, err
+}
 
 // loopRate is how many iterations of the injection's loop a second of CPU time
 // has: the median of five tries, the shell's own start taken off.
@@ -61,8 +69,13 @@ func toucherSize(ctx context.Context) (float64, error) {
 	var sizes []int64
 	for range 11 {
 		x := l.Run(ctx, launch.Command{Argv: argv})
-		if x.Err != nil || x.End != launch.EndExited || x.ExitCode != 0 {
-			return 0, fmt.Errorf("self-test: try the injection of memory: %w", cmp.Or(x.Err, fmt.Errorf("exit code %d", x.ExitCode)))
+		switch {
+		case ctx.Err() != nil:
+			return 0, ctx.Err()
+		case x.Err != nil:
+			return 0, fmt.Errorf("self-test: try the injection of memory: %w", x.Err)
+		case x.End != launch.EndExited || x.ExitCode != 0:
+			return 0, fmt.Errorf("self-test: try the injection of memory: exit code %d %s", x.ExitCode, x.Signal)
 		}
 		sizes = append(sizes, x.MaxRSS-memory)
 	}
