@@ -101,6 +101,54 @@ func TestEnergyTestKeepsItsLevel(t *testing.T) {
 	}
 }
 
+// The p value of a test that may end early, by all the ways in which what was observed
+// (0) and five orders can lie among each other.
+func TestTwoStageP(t *testing.T) {
+	const orders = 5
+	for early := 1; early <= orders; early++ {
+		for reached := 0; reached <= orders; reached++ {
+			extreme, ways := 0.0, 0.0
+			eachOrder([]int{0, 1, 2, 3, 4, 5}, func(height []int) {
+				above, first := 0, true
+				for i := 1; i <= orders; i++ {
+					if height[i] > height[0] {
+						above++
+						first = first && i > early
+					}
+				}
+				ways++
+				extreme += count(first || above <= reached)
+			})
+			near(t, "p", twoStageP(reached, early, orders), extreme/ways, 1e-12, nil)
+		}
+	}
+	// 999 orders at .01: 199 that do not reach it are enough, else at most 8 may.
+	early := earlyOrders(999, .01)
+	if within, beyond := twoStageP(8, early, 999), twoStageP(9, early, 999); early != 199 || within > .01 || beyond <= .01 {
+		t.Errorf("ends after %d orders; p of 8 is %v, of 9 %v", early, within, beyond)
+	}
+	if early := earlyOrders(99, .01); early != 99 { // 19 could not reach the level
+		t.Errorf("99 orders end after %d", early)
+	}
+}
+
+// eachOrder calls f with every order of x.
+func eachOrder(x []int, f func([]int)) {
+	var place func(int)
+	place = func(k int) {
+		if k == len(x) {
+			f(x)
+			return
+		}
+		for i := k; i < len(x); i++ {
+			x[k], x[i] = x[i], x[k]
+			place(k + 1)
+			x[k], x[i] = x[i], x[k]
+		}
+	}
+	place(0)
+}
+
 func changesAt(t *testing.T, x []float64, rule ChangeRule) []int {
 	t.Helper()
 	c, err := ChangePoints(x, rule)

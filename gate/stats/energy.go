@@ -188,23 +188,53 @@ func (t *energyTest) largestQ() float64 {
 	return best
 }
 
-// p is the share of random orders whose statistic is at least that of x, x's own
-// order counted among them. Orders come from a generator seeded by seed: the
-// same series gives the same p. As soon as the answer cannot be at most level any
-// more it stops, and says what it has seen so far (Besag & Clifford 1991).
-func (t *energyTest) p(level float64, permutations int, seed [2]uint64) float64 {
+// p is the p value of "x is exchangeable" among that many random orders of it. Orders
+// come from a generator seeded by seed: the same series gives the same p. A series
+// that none of the first fifth of the orders reaches is settled (earlyOrders). As soon
+// as the answer cannot be at most level any more it stops, and says what it has seen so
+// far (Besag & Clifford 1991).
+func (t *energyTest) p(level float64, orders int, seed [2]uint64) float64 {
 	observed := t.statistic()
 	slack := 1e-9 * math.Abs(observed) // sums in another order round otherwise
 	rng := rand.New(rand.NewPCG(seed[0], seed[1]))
-	reached := 1.0
-	for done := 1; done <= permutations; done++ {
+	early := earlyOrders(orders, level)
+	reached := 0
+	for done := 1; done <= orders; done++ {
 		rng.Shuffle(len(t.block), func(i, j int) { t.block[i], t.block[j] = t.block[j], t.block[i] })
 		if t.statistic() >= observed-slack {
 			reached++
+			if p := twoStageP(reached, early, orders); !Reaches(p, level) {
+				return max(p, float64(reached+1)/float64(done+1))
+			}
 		}
-		if !Reaches(reached/float64(permutations+1), level) {
-			return reached / float64(done+1)
+		if done == early && reached == 0 {
+			return 1 / float64(early+1)
 		}
 	}
-	return reached / float64(permutations+1)
+	return twoStageP(reached, early, orders)
+}
+
+// earlyOrders is after how many orders, of which none reached what was observed, a
+// permutation test ends: a fifth, which leaves nearly all of the level to those that
+// some do reach. All where a fifth cannot reach half of the level.
+func earlyOrders(orders int, level float64) int {
+	if early := (orders+1)/5 - 1; Reaches(1/float64(early+1), level/2) {
+		return early
+	}
+	return orders
+}
+
+// twoStageP is the p value of a permutation test in which some order reached what was
+// observed before it could end early, reached of all of them in the end.
+//
+// Of what was observed and the orders, all N+1 equally likely to be anywhere among each
+// other, at least as extreme are: to be the largest of the first early+1, with
+// probability 1/(early+1), and to be among the reached+1 largest of all. The two have in
+// common all but the first where the reached+1 largest all come later.
+func twoStageP(reached, early, orders int) float64 {
+	first := 1 / float64(early+1)
+	for i := range reached + 1 {
+		first *= max(0, float64(orders-early-i)/float64(orders+1-i))
+	}
+	return float64(reached+1)/float64(orders+1) + first
 }
