@@ -132,6 +132,32 @@ func TestTwoStageP(t *testing.T) {
 	}
 }
 
+// Five values and five have 252 ways, of which two are as far apart: no draw decides.
+func TestEnergyTestOfTwoLeastParts(t *testing.T) {
+	x := []float64{1.1, 1, 1.3, 1.2, 1.4, 2.4, 2.1, 2.2, 2.5, 2.3}
+	for seed := range uint64(20) {
+		near(t, "p of two levels", newEnergyTest(x, 5).p(.01, 999, [2]uint64{seed}), 2./252, 1e-12, nil)
+	}
+	// Any other order of them is the less extreme the later it comes.
+	want := 0.0
+	for i := range 1 << len(x) {
+		var a, b []float64
+		for k, v := range x {
+			if i>>k&1 == 1 {
+				a = append(a, v)
+			} else {
+				b = append(b, v)
+			}
+		}
+		if len(a) == 5 {
+			want += count(slowQ(a, b) >= slowQ([]float64{1.1, 1, 1.3, 1.2, 2.4}, []float64{1.4, 2.1, 2.2, 2.5, 2.3})-1e-9) / 252
+		}
+	}
+	y := slices.Clone(x)
+	y[4], y[5] = y[5], y[4]
+	near(t, "p of a mixed order", newEnergyTest(y, 5).p(.01, 999, [2]uint64{1}), want, 1e-12, nil)
+}
+
 // eachOrder calls f with every order of x.
 func eachOrder(x []int, f func([]int)) {
 	var place func(int)
