@@ -128,7 +128,7 @@ func TestConfirmationStops(t *testing.T) {
 	in, whole = doubtsOf([]int{6, 10, 20}, []string{"x"}, map[string][]float64{"x": futile})
 	v, _, _ := liveBy(t, whole, judgeAgainst(t, in), Unconfirmed)
 	f = onWallTime(v)[0]
-	if a := v.Confirmation.Cells[0]; a.Stop != stopFutility || a.Seen > 10 || !strings.Contains(f.Message, "the last look would hardly have decided (") {
+	if a := v.Confirmation.Cells[0]; a.Stop != stopFutility || a.Seen > 10 || !strings.Contains(f.Message, "the last look would hardly have decided") {
 		t.Errorf("%+v: %s", a, f.Message)
 	}
 }

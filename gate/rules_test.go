@@ -89,6 +89,7 @@ func TestCountedAdvice(t *testing.T) {
 		{"beyond, one a side", repeat(1000, 1), repeat(1050, 1), true},
 		{"inside, one a side", repeat(1000, 1), repeat(1000, 1), true},
 		{"one against many", repeat(1000, 5), repeat(1050, 1), true},
+		{"many against one", repeat(1000, 1), repeat(1050, 5), false},
 		{"between the budget and the floor", repeat(1000, 1), repeat(1011, 1), false},
 		{"across the budget", []float64{1000, 1004}, repeat(1012, 1), false},
 	} {

@@ -129,7 +129,9 @@ func (e *evaluation) advise(t *test, f *verdict.Finding) {
 	case c.design == verdict.Paired:
 		s.Repeats = repeatsFor(c.deviation(), t.distance(), e.level, len(c.pairs), stats.RepeatsPaired, stats.SmallestNPaired(need))
 	case c.design == verdict.Sessions:
-		s.Sessions = e.moreSessions(c)
+		if c.measured != nil {
+			s.Sessions = e.moreSessions(c)
+		}
 	default:
 		s.Sessions = e.moreSessions(c)
 		// What lies between budget and allowance stays there, however often it is
@@ -138,7 +140,7 @@ func (e *evaluation) advise(t *test, f *verdict.Finding) {
 			s.Repeats = repeatsFor(c.deviation(), t.distance(), e.level, len(c.y), stats.RepeatsUnpaired, stats.SmallestNUnpaired(need))
 		}
 	}
-	if c.class == result.Counted && t.singleRun() && t.clear() != "" {
+	if c.class == result.Counted && len(c.y) < countedRuns && t.clear() != "" {
 		s.Repeats = countedRuns // no test is needed then
 	}
 	s.Base = c.against == budget.AgainstBaseline && f.Grade == verdict.Suspect
@@ -186,6 +188,10 @@ func (e *evaluation) smallestEffect(t *test, cmp *verdict.Comparison) *float64 {
 	return nil
 }
 
+// mostAdvised: more repeats than that are no advice. What they would settle lies on the
+// budget to within a fraction of a percent.
+const mostAdvised = 1000
+
 // repeatsFor is how many repeats would decide; 0 when more would not help.
 func repeatsFor(sd, distance, level float64, have int, rule func(sd, delta, level float64) (int, bool), smallest int) int {
 	n, ok := rule(sd, distance, level)
@@ -195,6 +201,9 @@ func repeatsFor(sd, distance, level float64, have int, rule func(sd, delta, leve
 	n = max(n, smallest)
 	if n <= have {
 		n = have + max(1, have/2) // the rule is an average: some more
+	}
+	if n > mostAdvised {
+		return 0
 	}
 	return n
 }
