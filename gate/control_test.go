@@ -187,7 +187,7 @@ func (rc randomCase) judgeWith(t *testing.T, control bool) *verdict.Document {
 func TestControlOnlyTakesBack(t *testing.T) {
 	fails, passes, rows := 0, 0, 0
 	eachCase(t, func(t *testing.T, r *rand.Rand, rc randomCase) {
-		rc.budgets = append(rc.budgets, budget.Budget{Metric: "cpu_time", Kind: budget.MaxDecrease, Limit: .02, Level: budget.Warn})
+		rc.budgets = append(rc.budgets, budget.Budget{Metric: "cpu_time", Kind: budget.MaxDecrease, Limit: .02, Level: budget.Fail})
 		rc.randomControl(r)
 		without, with := rc.judgeWith(t, false), rc.judgeWith(t, true)
 		if len(without.Findings) != len(with.Findings) || without.Policy.Family != with.Policy.Family || len(without.Cells) != len(with.Cells) {
@@ -208,6 +208,12 @@ func TestControlOnlyTakesBack(t *testing.T) {
 				passes++
 			default:
 				t.Errorf("%s %s becomes %s %s %v: %s", a.Outcome, a.Grade, b.Outcome, b.Grade, b.Reasons, b.Message)
+			}
+			// A slow machine takes back that a time is too long, and that it is not too
+			// short; of a rate of work the same.
+			slow := (a.Outcome == verdict.Fail) != (with.Budgets[b.Budget].Kind == budget.MaxDecrease)
+			if took && slices.Contains(b.Reasons, reasonSlowMachine) != slow {
+				t.Errorf("%s is taken back for %v: %s", a.Outcome, b.Reasons, b.Message)
 			}
 			if took && (a.P == nil || b.P == nil || *a.P != *b.P) {
 				t.Errorf("another p: %v and %v", a.P, b.P)

@@ -19,7 +19,9 @@ const reasonCreep = "creep"
 // told is beyond the budget of a gated finding against the anchor, with the
 // confidence of a test by itself, and not beyond it against recent sessions.
 //
-// With looks it is the numbers of the look that the cell stopped at.
+// With looks it is the numbers of the look that the cell stopped at. On a machine that
+// the control cell proves to have made the numbers worse nothing is told: what creeps
+// will still be there tomorrow.
 func (e *evaluation) creeps(r *replay) [][]standing {
 	out := make([][]standing, len(r.last))
 	if e.refs.anchored == nil {
@@ -61,7 +63,7 @@ func (e *evaluation) creep(j *job, failed func(budget int) bool) *job {
 	out := &job{cell: j.cell, column: j.column, against: verdict.AgainstAnchor, advisory: true, contrast: c}
 	for i, b := range j.budgets {
 		step := &j.tests[i]
-		if e.budgets[b].Level != budget.Fail || failed(i) || step.found(e.level) {
+		if e.budgets[b].Level != budget.Fail || failed(i) || step.found(e.level) || step.worsened() {
 			continue
 		}
 		t := test{contrast: c, budget: step.budget, dir: step.dir}

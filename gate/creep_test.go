@@ -110,6 +110,30 @@ func TestNoCreep(t *testing.T) {
 	}
 }
 
+// On a machine that the control cell proves slow nothing is told; on any other it is.
+func TestNoCreepOfASlowMachine(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		machine float64
+		want    int
+	}{{"usual", 1, 3}, {"8 % slower", 1.08, 0}, {"8 % faster", 1 / 1.08, 3}} {
+		in := crept(1.08, 3, 1, 1.002, .998, 1.076, 1.08, 1.078, 1.082, 1.08)
+		in.Policy.Control = true
+		withControl(in.Current, around(.04*tt.machine, .01, 10, 9), around(.03*tt.machine, .01, 10, 9))
+		for i, s := range in.Baseline.Sessions {
+			state := 1 + .002*float64(i%3)
+			withControl(s.Doc, around(.04*state, .01, 10, i), around(.03*state, .01, 10, i))
+		}
+		v := judged(t, in)
+		if len(creepsOf(v)) != tt.want {
+			t.Errorf("%s: %d told, want %d: %s", tt.name, len(creepsOf(v)), tt.want, decisions(v))
+		}
+		if tt.machine != 1 && v.Control.Metrics[0].Moved == "" {
+			t.Errorf("%s: the control cell says nothing: %+v", tt.name, v.Control.Metrics)
+		}
+	}
+}
+
 // Exact metrics creep exactly.
 func TestExactCreep(t *testing.T) {
 	in := crept(1, 1, 1, 1, 1)

@@ -44,7 +44,7 @@ func (t *test) withoutMachine(m *movement, sense float64, tables *stats.Tables) 
 		return
 	}
 	t.machine = &machineShift{movement: m, shift: shift, pFail: t.pFail, pPass: t.pPass}
-	if t.dir*shift > 0 {
+	if t.worsened() {
 		t.machine.pFail = max(t.pFail, again.pFail)
 	} else {
 		t.machine.pPass = max(t.pPass, again.pPass)
@@ -72,10 +72,17 @@ func (r *replay) withoutMachine(at []int, tests []stats.LookTest) []stats.LookRe
 }
 
 // byMachine reports whether a decision of a test does not hold without what the
-// machine moved.
+// machine moved: of this test, not only of others of its family.
 func byMachine(s *standing, without stats.LookResult) bool {
-	return s.test().machine != nil && s.decision != stats.Undecided && without.Decision != s.decision
+	t, m := s.test(), s.test().machine
+	if m == nil || without.Decision == s.decision {
+		return false
+	}
+	return s.decision == stats.Failed && m.pFail > t.pFail || s.decision == stats.Passed && m.pPass > t.pPass
 }
+
+// worsened reports whether the machine is proven to have made a test's numbers worse.
+func (t *test) worsened() bool { return t.machine != nil && t.dir*t.machine.shift > 0 }
 
 // reason is the finding's.
 func (m *machineShift) reason() string {
