@@ -55,8 +55,10 @@ type contrast struct {
 // variant of the same session by blocks; stored sessions by their spread where
 // there are enough of them, else run by run.
 //
-// measured is what is known of that spread from elsewhere, nil: nothing.
-func newContrast(def result.Metric, against string, s *sample, cur []point, minSessions int, measured *stats.SessionSpread) *contrast {
+// measured is asked what is known of that spread from elsewhere (nil: nothing), where
+// there are too few and the metric is one that varies: of one that should not and
+// does nothing was known beforehand.
+func newContrast(def result.Metric, against string, s *sample, cur []point, minSessions int, measured func() *stats.SessionSpread) *contrast {
 	c := &contrast{def: def, against: against, samePrograms: s.samePrograms, class: def.Class, y: make([]float64, len(cur))}
 	for i, p := range cur {
 		c.y[i] = p.value
@@ -78,8 +80,10 @@ func newContrast(def result.Metric, against string, s *sample, cur []point, minS
 			c.bySessions(s, cur)
 		case c.class == result.Noisy || c.class == result.Tail:
 			c.doubts = append(c.doubts, doubtFewSessions)
-			if measured != nil {
-				c.measured = measured
+			if def.Class != result.Exact {
+				c.measured = measured()
+			}
+			if c.measured != nil {
 				c.bySessions(s, cur)
 			}
 		}

@@ -155,8 +155,8 @@ func sessionsOf(points []point) []int {
 }
 
 // movement compares the control cell as any cell is compared: by its own spread
-// between sessions where those are enough, else by the ranks and with the session
-// allowance. nil: there is nothing to compare.
+// between sessions where those are enough or a self-test knows it, else by the ranks
+// and with the session allowance. nil: there is nothing to compare.
 func (e *evaluation) movement(metric string, least int, stored, current []int) *movement {
 	key := fmt.Sprint(metric, least, stored, current)
 	m, known := e.control.moved[key]
@@ -183,7 +183,9 @@ func (e *evaluation) newMovement(metric string, least int, narrow func(*sample),
 	if narrow(&s); len(s.ends) == 0 {
 		return nil
 	}
-	c := newContrast(e.in.Current.Metrics[metric], budget.AgainstBaseline, &s, cur, least, nil)
+	c := newContrast(e.in.Current.Metrics[metric], budget.AgainstBaseline, &s, cur, least, func() *stats.SessionSpread {
+		return e.measured(e.control.view.cell, col, &s)
+	})
 	if c.design == verdict.Sessions {
 		pool([]*contrast{c})
 	}

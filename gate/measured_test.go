@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/perfweir/perfweir/collect/result"
 	"github.com/perfweir/perfweir/gate/budget"
 	"github.com/perfweir/perfweir/gate/stats"
 	"github.com/perfweir/perfweir/gate/verdict"
@@ -34,7 +33,7 @@ func TestMeasuredSpreadDecides(t *testing.T) {
 		f := own(t, v)
 		return f, &v.Comparisons[*f.Comparison], v
 	}
-	a := Column{Cell: result.ID{Benchmark: "a", Build: result.BuildHead}, Metric: "wall_time"}
+	a := Column{Digest: "sha256:a", Metric: "wall_time"}
 	known := func(c Column, sd float64, repeats int) *Measured {
 		return &Measured{By: "self-test of 20 sessions", Spreads: map[Column]MeasuredSpread{c: {stats.SessionSpread{SD: sd, DF: 19}, repeats}}}
 	}
@@ -47,7 +46,8 @@ func TestMeasuredSpreadDecides(t *testing.T) {
 		{"nothing known", nil, verdict.Fail, verdict.Unpaired},
 		{"sessions differ by 1 %", known(a, .01, 10), verdict.Fail, verdict.Sessions},
 		{"sessions differ by 10 %", known(a, .10, 10), verdict.Inconclusive, verdict.Sessions},
-		{"of another metric", known(Column{Cell: a.Cell, Metric: "cpu_time"}, .10, 10), verdict.Fail, verdict.Unpaired},
+		{"of another metric", known(Column{Digest: a.Digest, Metric: "cpu_time"}, .10, 10), verdict.Fail, verdict.Unpaired},
+		{"of another definition", known(Column{Digest: "sha256:b", Metric: a.Metric}, .10, 10), verdict.Fail, verdict.Unpaired},
 		{"of sessions with more repeats", known(a, .10, 20), verdict.Fail, verdict.Unpaired},
 		{"no spread at all", known(a, 0, 10), verdict.Fail, verdict.Sessions},
 	} {
@@ -74,7 +74,7 @@ func TestStoredSessionsOverruleTheSelftest(t *testing.T) {
 	cell(cur, "a", "", flat(130))
 	p := DefaultPolicy()
 	p.Measured = &Measured{Spreads: map[Column]MeasuredSpread{
-		{Cell: result.ID{Benchmark: "a", Build: result.BuildHead}, Metric: "wall_time"}: {stats.SessionSpread{SD: .01, DF: 100}, 10}}}
+		{Digest: "sha256:a", Metric: "wall_time"}: {stats.SessionSpread{SD: .01, DF: 100}, 10}}}
 	v, err := Evaluate(Input{Current: cur, Baseline: stored(newer, older), Budgets: []budget.Budget{regression("wall_time", .02)}, Policy: p})
 	if err != nil {
 		t.Fatal(err)

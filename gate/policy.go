@@ -53,9 +53,10 @@ type MeasuredSpread struct {
 	Repeats int
 }
 
-// Column is a metric's numbers of one cell of head.
+// Column is a metric's numbers of the cells of one definition: an edited cell is
+// another one, a renamed cell is not.
 type Column struct {
-	Cell                result.ID
+	Digest              string // of the cell
 	Metric, Phase, Part string
 }
 
@@ -79,6 +80,9 @@ func DefaultPolicy() Policy {
 // of is what is known of sessions of a column with so many repeats; nil: nothing.
 // Fewer than were measured scatter more.
 func (m *Measured) of(c Column, repeats int) *stats.SessionSpread {
+	if m == nil {
+		return nil
+	}
 	s, known := m.Spreads[c]
 	if !known || repeats < s.Repeats {
 		return nil

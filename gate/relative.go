@@ -167,7 +167,9 @@ func (e *evaluation) prepare(j *job) {
 		return
 	}
 	def, s := e.in.Current.Metrics[j.column.Metric], &j.sample
-	j.contrast = newContrast(def, j.against, s, j.current, e.least(&j.history), e.measured(j))
+	j.contrast = newContrast(def, j.against, s, j.current, e.least(&j.history), func() *stats.SessionSpread {
+		return e.measured(e.views[j.cell].cell, j.column, s)
+	})
 	j.contrast.noteHistory(&j.history)
 	if j.advisory = e.withinProcess || s.withinProcess; j.advisory {
 		j.contrast.doubts = append(j.contrast.doubts, doubtWithinProcess)
@@ -183,12 +185,10 @@ func (e *evaluation) prepare(j *job) {
 	}
 }
 
-// measured is what a self-test knows of a job's sessions; nil: nothing.
-func (e *evaluation) measured(j *job) *stats.SessionSpread {
-	if j.against != budget.AgainstBaseline || e.in.Policy.Measured == nil {
-		return nil
-	}
-	return e.in.Policy.Measured.of(Column{e.views[j.cell].cell.ID(), j.column.Metric, j.column.Phase, j.column.Part}, j.sample.repeats())
+// measured is what a self-test knows of the stored sessions of a cell's column; nil:
+// nothing.
+func (e *evaluation) measured(c *result.Cell, col *result.Column, stored *sample) *stats.SessionSpread {
+	return e.in.Policy.Measured.of(Column{c.Digest, col.Metric, col.Phase, col.Part}, stored.repeats())
 }
 
 // least is from how many stored sessions on their spread is used. Odd ones count

@@ -2,7 +2,6 @@ package gate
 
 import (
 	"math"
-	"slices"
 
 	"github.com/perfweir/perfweir/gate/stats"
 	"github.com/perfweir/perfweir/gate/verdict"
@@ -73,8 +72,11 @@ func pool(members []*contrast) {
 			s = spreads[i]
 		}
 		if m := c.measured; m != nil {
-			// What few sessions differ by counts where it is more: those of
-			// different nights may differ by more than those of one hour.
+			// What few sessions differ by counts where it is more: those of different
+			// nights may differ by more than those of one hour. Their few degrees of
+			// freedom do not: the bounds would find nothing (with two sessions twice as
+			// slow in half of the cases), and still hold no rate where nights differ by
+			// twice as much (docs/statistics.md has the figures).
 			s = stats.SessionSpread{SD: max(s.SD, m.SD), DF: m.DF}
 		}
 		c.spread = &spread{s.SD, s.DF, s}
@@ -125,6 +127,5 @@ func (s *sample) repeats() int {
 	for i := range s.ends {
 		counts[i] = len(s.session(i))
 	}
-	slices.Sort(counts)
-	return counts[(len(counts)-1)/2]
+	return stats.MiddleCount(counts)
 }

@@ -5,6 +5,7 @@
 package selftest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -64,6 +65,8 @@ type Metric struct {
 	Spread *Spread `json:"spread,omitempty"`
 	// Columns are each cell's own: what the gate takes its session allowance from.
 	Columns []ColumnSpread `json:"columns,omitempty"`
+	// Control is the control cell's, where there was one.
+	Control []ColumnSpread `json:"control,omitempty"`
 	// Pairs: against one stored session. Stored: against at least MinSessions.
 	Pairs  *Resolution `json:"pairs,omitempty"`
 	Stored *Resolution `json:"stored,omitempty"`
@@ -86,6 +89,7 @@ type ColumnSpread struct {
 	Input     string  `json:"input,omitempty"`
 	Phase     string  `json:"phase,omitempty"`
 	Part      string  `json:"part,omitempty"`
+	Digest    string  `json:"digest"`  // of the cell: the spread is of this definition
 	Repeats   int     `json:"repeats"` // behind a session's median, as most have
 	SD        float64 `json:"sd"`
 	DF        int     `json:"df"`
@@ -151,11 +155,23 @@ func Decode(r io.Reader) (*Document, error) {
 		return nil, err
 	}
 	for i := range d.Metrics {
-		for k, c := range d.Metrics[i].Columns {
-			if !(c.SD >= 0) || math.IsInf(c.SD, 1) || c.DF < 1 || c.Repeats < 1 {
-				return nil, fmt.Errorf("read self-test: metrics[%d].columns[%d]: no spread: sd %v on %d degrees of freedom, %d repeats", i, k, c.SD, c.DF, c.Repeats)
-			}
+		m := &d.Metrics[i]
+		if err := cmp.Or(checkSpreads(m.Columns, "columns"), checkSpreads(m.Control, "control")); err != nil {
+			return nil, fmt.Errorf("read self-test: metrics[%d].%w", i, err)
 		}
 	}
 	return &d, nil
+}
+
+// checkSpreads refuses what tells no spread, or not of what.
+func checkSpreads(columns []ColumnSpread, name string) error {
+	for k, c := range columns {
+		switch {
+		case !(c.SD >= 0) || math.IsInf(c.SD, 1) || c.DF < 1 || c.Repeats < 1:
+			return fmt.Errorf("%s[%d]: no spread: sd %v on %d degrees of freedom, %d repeats", name, k, c.SD, c.DF, c.Repeats)
+		case c.Digest == "":
+			return fmt.Errorf("%s[%d]: no digest says which definition of the cell it is of", name, k)
+		}
+	}
+	return nil
 }

@@ -220,14 +220,21 @@ func TestSpreadOfEachCell(t *testing.T) {
 		d := &result.Document{Header: result.Header{Metrics: map[string]result.Metric{"wall_time": {Unit: "s", Class: result.Noisy}}}}
 		for i, jump := range []float64{.001, .1} {
 			v := math.Exp(jump * sign)
-			d.Cells = append(d.Cells, result.Cell{Benchmark: []string{"quiet", "loud"}[i], Build: result.BuildHead,
+			d.Cells = append(d.Cells, result.Cell{Benchmark: []string{"quiet", "loud"}[i], Build: result.BuildHead, Digest: "sha256:1",
 				Runs: result.Runs{Repeat: []int{1, 2, 3}}, Columns: []result.Column{{Metric: "wall_time", V: []float64{v, v, v}}}})
 		}
+		// The control cell jumps most, and is in no pool.
+		v := math.Exp(.5 * sign)
+		d.Cells = append(d.Cells, result.Cell{Benchmark: result.ControlBenchmark, Build: result.BuildHead, Control: true, Digest: "sha256:2",
+			Runs: result.Runs{Repeat: []int{1, 2, 3}}, Columns: []result.Column{{Metric: "wall_time", V: []float64{v, v, v}}}})
 		m.Sessions = append(m.Sessions, d)
 	}
 	m.Stored = []*verdict.Document{judged(5, verdict.Pass, "", 1, 1.1)}
 	d := Document{Schema: Schema, MinSessions: 5}
 	d.Fill(m)
+	if c := d.Metrics[0].Control; len(c) != 1 || math.Abs(c[0].SD-.5*math.Sqrt(12./11)) > .001 || c[0].Digest != "sha256:2" {
+		t.Errorf("control cell %+v", c)
+	}
 	c := d.Metrics[0].Columns
 	if len(c) != 2 || c[0].Benchmark != "loud" || c[1].Benchmark != "quiet" || c[0].Repeats != 3 {
 		t.Fatalf("columns %+v, want those of both cells by name, of 3 repeats", c)
@@ -239,7 +246,7 @@ func TestSpreadOfEachCell(t *testing.T) {
 	if d.Metrics[0].Spread == nil || d.Metrics[0].Spread.DF != 22 {
 		t.Errorf("pooled %+v, want 22 degrees of freedom", d.Metrics[0].Spread)
 	}
-	for _, bad := range []ColumnSpread{{SD: -1, DF: 1, Repeats: 1}, {SD: 1, Repeats: 1}, {SD: 1, DF: 1}} {
+	for _, bad := range []ColumnSpread{{SD: -1, DF: 1, Repeats: 1, Digest: "a"}, {SD: 1, Repeats: 1, Digest: "a"}, {SD: 1, DF: 1, Digest: "a"}, {SD: 1, DF: 1, Repeats: 1}} {
 		d.Metrics[0].Columns[1] = bad
 		var text bytes.Buffer
 		if err := Encode(&text, &d); err != nil {

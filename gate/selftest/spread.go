@@ -12,6 +12,7 @@ import (
 // column is a metric's numbers of one cell: the log medians of its sessions.
 type column struct {
 	cell        result.ID
+	digest      string // of the cell
 	phase, part string
 	stats.CellSessions
 	counts []int // runs behind each
@@ -20,8 +21,10 @@ type column struct {
 // columns are those of one metric, in the order of their names.
 type columns []column
 
-// spreadsOf takes the sessions of an unchanged suite apart by metric.
-func spreadsOf(docs []*result.Document) map[string]columns {
+// spreadsOf takes the sessions of an unchanged suite apart by metric: of the control
+// cell, or of the suite's own cells. The control cell is alike on every machine of a
+// kind, and says nothing of what the suite's cells have in common.
+func spreadsOf(docs []*result.Document, control bool) map[string]columns {
 	type key struct {
 		cell                result.ID
 		metric, phase, part string
@@ -31,8 +34,8 @@ func spreadsOf(docs []*result.Document) map[string]columns {
 	for number, d := range docs {
 		for i := range d.Cells {
 			c := &d.Cells[i]
-			if c.Control {
-				continue // the suite's own are told of
+			if c.Control != control {
+				continue
 			}
 			clean := c.Runs.Clean()
 			for k := range c.Columns {
@@ -47,7 +50,7 @@ func spreadsOf(docs []*result.Document) map[string]columns {
 				if !known {
 					n = len(out[col.Metric])
 					at[of] = n
-					out[col.Metric] = append(out[col.Metric], column{cell: of.cell, phase: of.phase, part: of.part})
+					out[col.Metric] = append(out[col.Metric], column{cell: of.cell, digest: c.Digest, phase: of.phase, part: of.part})
 				}
 				x := &out[col.Metric][n]
 				x.Sessions, x.Logs = append(x.Sessions, number), append(x.Logs, math.Log(med))
@@ -97,9 +100,8 @@ func (c columns) each() []ColumnSpread {
 	out := make([]ColumnSpread, len(c))
 	for i, s := range spreads {
 		id := c[i].cell
-		counts := slices.Sorted(slices.Values(c[i].counts))
 		out[i] = ColumnSpread{Benchmark: id.Benchmark, Variant: id.Variant, Input: id.Input, Phase: c[i].phase, Part: c[i].part,
-			Repeats: counts[(len(counts)-1)/2], SD: s.SD, DF: s.DF}
+			Digest: c[i].digest, Repeats: stats.MiddleCount(c[i].counts), SD: s.SD, DF: s.DF}
 	}
 	return out
 }

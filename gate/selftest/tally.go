@@ -114,7 +114,7 @@ func metricsOf(m Measured, minSessions int) []Metric {
 	for _, v := range m.Stored {
 		collectEffects(stored, v, minSessions)
 	}
-	spreads := spreadsOf(m.Sessions)
+	spreads, control := spreadsOf(m.Sessions, false), spreadsOf(m.Sessions, true)
 	for _, from := range []map[string]*effects{pairs, stored} {
 		for name, e := range from {
 			if byName[name] == nil {
@@ -127,6 +127,7 @@ func metricsOf(m Measured, minSessions int) []Metric {
 		r := byName[name]
 		r.Pairs, r.Stored = pairs[name].resolution(), stored[name].resolution()
 		r.Spread, r.Columns = spreads[name].pooled(), spreads[name].each()
+		r.Control = control[name].each()
 		out = append(out, *r)
 	}
 	return out
@@ -273,7 +274,7 @@ func (m *Measured) Effect(cell, metric string) float64 {
 			effect = *f.SmallestEffect
 			return
 		}
-		spread := spreadsOf(m.Sessions)[metric].pooled()
+		spread := spreadsOf(m.Sessions, false)[metric].pooled()
 		if spread == nil || f.Allowed == nil || !(c.Reference > 0) {
 			return
 		}

@@ -19,6 +19,15 @@ func Median(x []float64) (float64, error) {
 	return medianSorted(sortedCopy(buf[:0], x)), nil
 }
 
+// MiddleCount is the middle one of counts, the lower of the two middle ones: how many
+// repeats most sessions have. 0 of none.
+func MiddleCount(counts []int) int {
+	if len(counts) == 0 {
+		return 0
+	}
+	return slices.Sorted(slices.Values(counts))[(len(counts)-1)/2]
+}
+
 func medianSorted(s []float64) float64 {
 	n := len(s)
 	if n%2 == 1 {

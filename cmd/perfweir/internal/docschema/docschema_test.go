@@ -157,9 +157,11 @@ func randomSelftest(rnd *rand.Rand) *selftest.Document {
 	d := random[selftest.Document](rnd)
 	d.Schema = selftest.Schema
 	for i := range d.Metrics {
-		for k := range d.Metrics[i].Columns {
-			c := &d.Metrics[i].Columns[k]
-			c.SD, c.DF, c.Repeats = math.Abs(c.SD), 1+k, 10
+		for _, columns := range [][]selftest.ColumnSpread{d.Metrics[i].Columns, d.Metrics[i].Control} {
+			for k := range columns {
+				c := &columns[k]
+				c.SD, c.DF, c.Repeats, c.Digest = math.Abs(c.SD), 1+k, 10, "sha256:1"
+			}
 		}
 	}
 	return d

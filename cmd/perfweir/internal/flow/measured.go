@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/perfweir/perfweir/baseline"
 	"github.com/perfweir/perfweir/cmd/perfweir/internal/durable"
@@ -93,10 +94,13 @@ func measuredBy(d *selftest.Document, host result.Host) *gate.Measured {
 	}
 	m := &gate.Measured{By: byWhat(d), Spreads: map[gate.Column]gate.MeasuredSpread{}}
 	for i := range d.Metrics {
-		for _, c := range d.Metrics[i].Columns {
-			id := result.ID{Benchmark: c.Benchmark, Variant: c.Variant, Input: c.Input, Build: result.BuildHead}
-			m.Spreads[gate.Column{Cell: id, Metric: d.Metrics[i].Name, Phase: c.Phase, Part: c.Part}] =
-				gate.MeasuredSpread{SessionSpread: stats.SessionSpread{SD: c.SD, DF: c.DF}, Repeats: c.Repeats}
+		of := &d.Metrics[i]
+		for _, c := range slices.Concat(of.Columns, of.Control) {
+			col := gate.Column{Digest: c.Digest, Metric: of.Name, Phase: c.Phase, Part: c.Part}
+			// Two cells that do the same under two names: the noisier one speaks for both.
+			if known, twice := m.Spreads[col]; !twice || c.SD > known.SD {
+				m.Spreads[col] = gate.MeasuredSpread{SessionSpread: stats.SessionSpread{SD: c.SD, DF: c.DF}, Repeats: c.Repeats}
+			}
 		}
 	}
 	return m
