@@ -22,7 +22,9 @@ func Selftest(w io.Writer, d *selftest.Document, opts Options) error {
 	}
 	t.selftestRates(d)
 	t.selftestMetrics(d)
-	t.line(dim, fmt.Sprintf("While fewer than %d sessions are stored, `perfweir ci` takes their spread from here.", d.MinSessions), "")
+	if len(d.Injections) == 0 {
+		t.line(dim, fmt.Sprintf("While fewer than %d sessions are stored, `perfweir ci` takes their spread from here.", d.MinSessions), "")
+	}
 	for i := range d.Injections {
 		t.injection(&d.Injections[i])
 	}

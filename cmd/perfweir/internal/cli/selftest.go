@@ -46,7 +46,7 @@ What it came to is written beside the desk's baseline; no session is added to th
 	f.StringArrayVar(&t.Inject, "inject", nil, "KIND=AMOUNT: slow cells down too; may be given several times")
 	f.IntVar(&t.Injected, "injected", 10, "sessions for each --inject")
 	f.DurationVar(&t.Limit, "time-limit", time.Hour, "begin no session after this time")
-	f.StringVarP(&t.File, "out", "o", "", "file to write; default: .perfweir/selftest/SUITE.json beside the suite file")
+	f.StringVarP(&t.File, "out", "o", "", "file to write; default: .perfweir/selftest/SUITE.json beside the suite file; with --inject SUITE.inject.json")
 	f.StringVar(&t.Keep, "keep", "", "folder for the results of every session; default: they are not kept")
 	return cmd
 }

@@ -2,6 +2,7 @@ package flow
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -157,7 +158,12 @@ func (s Shell) Run(ctx context.Context, o Options) (*result.Document, error) {
 		return nil, err
 	}
 	defer out.close()
-	return s.alone(ctx, su, func() (*result.Document, error) { return s.measure(ctx, out, m) })
+	doc, err := s.alone(ctx, su, func() (*result.Document, error) { return s.measure(ctx, out, m) })
+	if err == nil {
+		// Whoever judges the folder takes these for ours: a command may have written them.
+		err = errors.Join(out.keepSelftest(nil), out.clearConfirmation(o.Resume))
+	}
+	return doc, err
 }
 
 // DryRun prints what would run; it runs nothing but the build.

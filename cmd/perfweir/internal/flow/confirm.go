@@ -45,10 +45,15 @@ func comparedBuild(docs ...*result.Document) result.Build {
 }
 
 // confirmation reads the doubts that were measured again after a document was;
-// nil where there are none.
-func (s Shell) confirmation(out *output, doc *result.Document) (*result.Document, error) {
+// nil where there are none. reference is what the rules say: where they ask for no
+// confirmation, whoever wrote one does not decide.
+func (s Shell) confirmation(out *output, doc *result.Document, reference string) (*result.Document, error) {
 	path := out.path(filepath.Join(durable.Confirm, durable.Results))
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if reference != config.Auto {
+		s.warn("%s is left aside: gate.reference is not %s", path, config.Auto)
 		return nil, nil
 	}
 	again, err := decode(path, result.Decode)
@@ -62,12 +67,25 @@ func (s Shell) confirmation(out *output, doc *result.Document) (*result.Document
 	return again, nil
 }
 
+// clearConfirmation removes what measuring left where doubts are measured again: a
+// command that wrote there would be its own witness. A resumed session keeps what its
+// earlier part measured.
+func (o *output) clearConfirmation(resume bool) error {
+	if resume {
+		return nil
+	}
+	if err := durable.RemoveAll(o.path(durable.Confirm)); err != nil {
+		return fmt.Errorf("confirm: %w", err)
+	}
+	return nil
+}
+
 // confirmAtDesk measures doubts again where the suite asks for it and --base names
 // the commit: at a desk there is no event that does.
 func (s Shell) confirmAtDesk(ctx context.Context, r rules, o Options, out *output, m *matrix, doc *result.Document, b *baseline.Baseline) error {
 	su := r.head
-	if su.file.Gate.Reference != config.Auto {
-		return nil
+	if err := out.clearConfirmation(o.Resume); err != nil || su.file.Gate.Reference != config.Auto {
+		return err
 	}
 	v, err := s.judge(r, doc, b, nil)
 	if err != nil {
@@ -92,8 +110,9 @@ func (s Shell) confirmAtDesk(ctx context.Context, r rules, o Options, out *outpu
 // confirmInJob measures doubts again beside the comparison commit. It needs no
 // token: that commit was fetched before.
 func (s Shell) confirmInJob(ctx context.Context, su *suite, o Options, out *output, m *matrix, j *job, p *prepared, doc *result.Document) error {
-	if j.mode != modeMeasure || p.Comparison.Commit == "" || p.Comparison.Self || p.reference(su) != config.Auto {
-		return nil
+	err := out.clearConfirmation(o.Resume)
+	if err != nil || j.mode != modeMeasure || p.Comparison.Commit == "" || p.Comparison.Self || p.reference(su) != config.Auto {
+		return err
 	}
 	one, err := s.judgeOne(ctx, su, p, o, j, doc, nil)
 	if err != nil {
@@ -109,8 +128,11 @@ func (s Shell) confirmInJob(ctx context.Context, su *suite, o Options, out *outp
 // why, and nothing else.
 func (s Shell) confirm(ctx context.Context, su *suite, o Options, out *output, d inDoubt, c comparison) error {
 	doubts := gate.Unsettled(d.verdict)
-	if len(doubts) == 0 || d.verdict.Outcome == verdict.Interrupted || ctx.Err() != nil {
+	switch {
+	case d.verdict.Outcome == verdict.Interrupted || ctx.Err() != nil:
 		return nil
+	case len(doubts) == 0:
+		return out.clearConfirmation(false)
 	}
 	below := &output{dir: out.path(durable.Confirm), lock: out.lock}
 	if err := os.MkdirAll(below.dir, 0o755); err != nil {

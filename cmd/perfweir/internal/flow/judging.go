@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/perfweir/perfweir/baseline"
+	"github.com/perfweir/perfweir/cmd/perfweir/internal/config"
 	"github.com/perfweir/perfweir/cmd/perfweir/internal/durable"
 	"github.com/perfweir/perfweir/collect/plan"
 	"github.com/perfweir/perfweir/collect/result"
@@ -134,7 +135,7 @@ func (s Shell) judgeHere(ctx context.Context, su *suite, o Options, j *job, out 
 	if err != nil {
 		return nil, err
 	}
-	again, err := s.confirmation(out, doc)
+	again, err := s.confirmation(out, doc, p.reference(su))
 	if err != nil {
 		return nil, err
 	}
@@ -216,7 +217,7 @@ func (s Shell) judgeMachine(ctx context.Context, su *suite, o Options, j *job, p
 	if err := ctx.Err(); err != nil {
 		return nil, err // a walk that was stopped says nothing of what there is
 	}
-	if len(docs) > 1 {
+	if len(docs) > 1 || own.reference(su) != config.Auto {
 		again = nil // shards that another job joins measure nothing again
 	}
 	return s.judgeOne(ctx, su, &own, o, j, doc, again[docs[0]])

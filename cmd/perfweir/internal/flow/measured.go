@@ -22,35 +22,56 @@ import (
 // that the allowance is better.
 const leastSelftest = 10
 
-// selftestFile is where the self-test of a suite is kept at a desk.
-func (su *suite) selftestFile() string {
-	return filepath.Join(su.root, DeskFolder, "selftest", plan.CleanName(su.file.Suite.Name)+".json")
+// selftestFile is where the self-test of a suite is kept at a desk. One with injections
+// has a place of its own: its unchanged sessions are behind a shell too, and do not tell
+// how much the suite's differ.
+func (su *suite) selftestFile(injected bool) string {
+	name := plan.CleanName(su.file.Suite.Name)
+	if injected {
+		name += ".inject"
+	}
+	return filepath.Join(su.root, DeskFolder, "selftest", name+".json")
 }
 
 // selftestHere is what a self-test of this suite found out at this desk; nil where
-// there was none that helps: stored sessions that are enough tell it themselves. It
-// is read before the first command runs, which could write another one.
+// there was none that helps. It is read before the first command runs, which could
+// write another one; and not in CI, where a change could bring its own.
 func (s Shell) selftestHere(su *suite, b *baseline.Baseline) (*selftest.Document, error) {
-	if n := len(b.Sessions); n == 0 || n >= su.policy().MinSessions {
+	if len(b.Sessions) == 0 || s.inCI() {
 		return nil, nil
 	}
-	d, err := readSelftest(su.selftestFile())
+	d, err := readSelftest(su.selftestFile(false))
 	if d == nil || err != nil {
 		return nil, err
 	}
-	path := su.shown(su.selftestFile())
+	say := s.say
+	if len(b.Sessions) >= su.policy().MinSessions {
+		say = func(string, ...any) {} // where no odd one is left out, they tell it themselves
+	}
+	path := su.shown(su.selftestFile(false))
 	switch diff := baseline.HostDifference(b.Sessions[0].Session().Host, d.Host); {
 	case d.Suite != su.file.Suite.Name:
-		return nil, fmt.Errorf("%w: %s is the self-test of suite %q: `perfweir selftest` makes one of %q", ErrUsage, path, d.Suite, su.file.Suite.Name)
+		say("%s is the self-test of suite %q: `perfweir selftest` makes one of %q", path, d.Suite, su.file.Suite.Name)
+		return nil, nil
 	case diff != "":
-		s.say("%s is of another machine: %s", path, diff)
+		say("%s is of another machine: %s", path, diff)
+		return nil, nil
+	case len(d.Injections) > 0:
+		say("%s was made with --inject, which starts all commands through a shell: it does not tell how much sessions differ here", path)
 		return nil, nil
 	case d.Sessions < leastSelftest:
-		s.say("%s is of %s: %d would tell how much sessions differ here", path, plural(d.Sessions, "session"), leastSelftest)
+		say("%s is of %s: %d would tell how much sessions differ here", path, plural(d.Sessions, "session"), leastSelftest)
 		return nil, nil
 	}
-	s.say("spread between sessions: %s", byWhat(d))
+	say("spread between sessions: %s", byWhat(d))
 	return d, nil
+}
+
+// inCI reports whether some CI system runs this process: what lies in the checkout is
+// then the change's own.
+func (s Shell) inCI() bool {
+	ci := value(s.Environ, "CI")
+	return value(s.Environ, "GITHUB_ACTIONS") == "true" || ci != "" && ci != "false" && ci != "0"
 }
 
 // readSelftest reads a self-test; nil where there is none.

@@ -307,7 +307,7 @@ func (tr *trials) document() (*selftest.Document, error) {
 	d.Fill(tr.measured)
 	path := tr.t.File
 	if path == "" {
-		path = tr.su.selftestFile()
+		path = tr.su.selftestFile(len(tr.amounts) > 0)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, fmt.Errorf("self-test: %w", err)
