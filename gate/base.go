@@ -95,7 +95,7 @@ func (r *references) fromBase(c *result.Cell, col *result.Column) sample {
 		return sample{outcome: verdict.New, reason: first(r.leftOutOfBase(c), "the base build has no such cell")}
 	}
 	if len(v.clean) == 0 {
-		return sample{outcome: verdict.NotComparable, reason: v.noneClean()}
+		return sample{outcome: verdict.NotComparable, reason: v.noneClean("the base build")}
 	}
 	rc := v.column(col.Metric, col.Phase, col.Part)
 	if rc == nil {
@@ -106,24 +106,6 @@ func (r *references) fromBase(c *result.Cell, col *result.Column) sample {
 		return sample{outcome: verdict.NotComparable, reason: "the base build's value is absent: " + first(v.absence(rc), "nothing was measured")}
 	}
 	return sample{variant: points, samePrograms: SamePrograms(r.current.Builds[result.BuildHead], r.current.Builds[result.BuildBase])}
-}
-
-// noneClean says why the base build has no run to compare with.
-func (v *view) noneClean() string {
-	switch {
-	case v.seen == 0:
-		return "the base build was not measured"
-	case v.invalid > 0:
-		return "every run of the base build was invalid"
-	}
-	why := ""
-	for _, i := range v.first {
-		why = first(why, v.cell.Runs.Detail[i].Reason)
-	}
-	if why != "" {
-		why = " (" + why + ")"
-	}
-	return "no run of the base build ended well" + why
 }
 
 func (r *references) leftOutOfBase(c *result.Cell) string {

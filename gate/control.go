@@ -55,7 +55,7 @@ func (e *evaluation) findControl(whole *result.Document) {
 	c.stored = slices.DeleteFunc(slices.Clone(c.stored), func(s storedCell) bool { return s.view.cell.Digest != c.view.cell.Digest })
 	switch {
 	case len(c.view.clean) == 0:
-		e.out.Control.Why = c.view.noneEndedWell()
+		e.out.Control.Why = c.view.noneClean("it")
 	case len(c.stored) == 0:
 		e.out.Control.Why = "no stored session has the same control cell"
 	default:
@@ -70,21 +70,6 @@ func controlAbsent(skipped []result.Skipped) string {
 		}
 	}
 	return "this session has no control cell"
-}
-
-// noneEndedWell says why a control cell has nothing to compare.
-func (v *view) noneEndedWell() string {
-	why := ""
-	for _, i := range v.first {
-		why = first(why, v.cell.Runs.Detail[i].Reason)
-	}
-	if v.invalid > 0 {
-		why = first(why, strings.Join(invalidReasons(v.cell), "; "))
-	}
-	if why != "" {
-		why = " (" + why + ")"
-	}
-	return "no run of it ended well" + why
 }
 
 // see makes the control cell be of the runs up to a look.

@@ -73,6 +73,27 @@ func (v *view) invalidText() string {
 	return fmt.Sprintf("%d of %d runs invalid: %s", v.invalid, v.seen, strings.Join(invalidReasons(v.cell), "; "))
 }
 
+// noneClean says why there is no run of a cell to compare with.
+func (v *view) noneClean(of string) string {
+	why := ""
+	for _, i := range v.first {
+		why = first(why, v.cell.Runs.Detail[i].Reason)
+	}
+	text := "no run of " + of + " ended well"
+	switch {
+	case v.seen == 0:
+		return of + " was not measured"
+	case v.invalid == v.seen:
+		text, why = "every run of "+of+" was invalid", strings.Join(invalidReasons(v.cell), "; ")
+	case v.invalid > 0:
+		why = first(why, strings.Join(invalidReasons(v.cell), "; "))
+	}
+	if why != "" {
+		why = " (" + why + ")"
+	}
+	return text + why
+}
+
 // reasonTooFewValid: a test could have decided with the runs that were planned up to
 // its look, and cannot with the valid ones.
 const reasonTooFewValid = "too_few_valid_runs"

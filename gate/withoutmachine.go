@@ -110,5 +110,5 @@ func (t *test) machineText(f *verdict.Finding, cmp *verdict.Comparison) string {
 // inWords is how the control cell moved: "7.6 % slower than in the stored sessions
 // (cpu_time, 6.1 to 9.2 %)".
 func (m *movement) inWords() string {
-	return verdict.ControlMetric{Metric: m.metric, Ratio: *m.Ratio, Interval: m.RatioInterval}.InWords()
+	return unit.FormatSlowerThan("in the stored sessions", m.metric, *m.Ratio, m.RatioInterval)
 }

@@ -12,8 +12,8 @@ type Control struct {
 // minute tells nothing any more.
 const controlTimeout, controlKillAfter = 60, 2 // s
 
-// addControl adds the control cell behind all others: one run in every round of
-// blocks, so that it sees what the session's cells see. Every shard and every
+// addControl adds the control cell behind all others: one run in every block of the
+// cell with most looks, so that it sees what the session's cells see, all along. Every shard and every
 // selection of cells has it whole, since each is compared by itself; the base build
 // has no twin of it. It counts neither into limits.cells nor into what a shard is
 // dealt.

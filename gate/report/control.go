@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 
+	"github.com/perfweir/perfweir/collect/result/unit"
 	"github.com/perfweir/perfweir/gate/verdict"
 )
 
@@ -21,9 +22,9 @@ func (f *facts) controlLine() string {
 		switch {
 		case m.Moved != verdict.ControlSlower && m.Moved != verdict.ControlFaster:
 		case line == "":
-			line = "control: " + m.InWords()
+			line = "control: " + unit.FormatSlowerThan("in the stored sessions", m.Metric, m.Ratio, m.Interval)
 		default:
-			line += fmt.Sprintf(", %s %s (%s)", m.Metric, m.Change(), orNone(m.IntervalInWords()))
+			line += fmt.Sprintf(", %s %s (%s)", m.Metric, unit.FormatSlower(m.Ratio), orNone(unit.FormatSlowerInterval(m.Ratio, m.Interval)))
 		}
 	}
 	return line

@@ -134,7 +134,11 @@ func (f *facts) policyLines() []string {
 		lines = append(lines, "looks: after "+joinInts(p.Looks)+" repeats")
 	}
 	if a := f.v.Confirmation; a != nil {
-		lines = append(lines, fmt.Sprintf("measured again: %s that share the same rate anew, judged after %s blocks", plural(a.Family, "test"), joinInts(a.Looks)))
+		again := "measured again: "
+		if a.Family > 0 {
+			again += plural(a.Family, "test") + " that share the same rate anew, "
+		}
+		lines = append(lines, again+"judged after "+joinInts(a.Looks)+" blocks")
 	}
 	if p.Require != "" {
 		lines = append(lines, "required: "+p.Require+" of every gated budget")

@@ -12,11 +12,18 @@ import (
 )
 
 // injectionCosts measures what injections take on this machine.
-func injectionCosts(ctx context.Context) (c selftest.Costs, err error) {
+func (s Shell) injectionCosts(ctx context.Context) (c selftest.Costs, err error) {
 	if c.PerSecond, err = loopRate(ctx); err != nil {
 		return c, err
 	}
-	c.Toucher, err = toucherSize(ctx)
+	l, err := launch.Start(launch.Options{})
+	if err != nil {
+		s.say("the injection of memory is taken to be of its usual size: its process cannot be measured: %v", err)
+		c.Toucher = selftest.UsualToucher
+		return c, nil
+	}
+	defer l.Close()
+	c.Toucher, err = toucherSize(ctx, l)
 	return c, err
 }
 
@@ -58,13 +65,8 @@ func cpuOf(ctx context.Context, iterations int64) (float64, error) {
 // toucherSize is what the injection's process that touches memory takes beside that,
 // in bytes: the median of eleven tries by the launcher, whose children have no mark of
 // ours.
-func toucherSize(ctx context.Context) (float64, error) {
+func toucherSize(ctx context.Context, l *launch.Launcher) (float64, error) {
 	const memory = 2 << 20 // small commands feel the difference; the shell itself takes less than both together
-	l, err := launch.Start(launch.Options{})
-	if err != nil {
-		return selftest.UsualToucher, nil // memory peaks are not measured either
-	}
-	defer l.Close()
 	argv := selftest.Work{Kinds: []string{selftest.Memory}, Memory: memory}.Wrap([]string{"true"})
 	var sizes []int64
 	for range 11 {

@@ -100,7 +100,7 @@ func (tr *trials) run(ctx context.Context) (*selftest.Document, error) {
 	}
 	defer tr.out.close()
 	if len(tr.amounts) > 0 {
-		if tr.costs, err = injectionCosts(ctx); err != nil {
+		if tr.costs, err = tr.shell.injectionCosts(ctx); err != nil {
 			return nil, err
 		}
 	}
