@@ -6,9 +6,9 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"strings"
 
+	"github.com/perfweir/perfweir/.ci/proof/internal/proof"
 	"github.com/perfweir/perfweir/gate/selftest"
 )
 
@@ -21,30 +21,21 @@ const (
 	least, most = 0.85, 0.97
 )
 
-func main() {
-	missed, err := run(os.Args[1:])
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "aa:", err)
-		os.Exit(1)
-	}
-	if len(missed) > 0 {
-		fmt.Fprintln(os.Stderr, "aa: missed:", strings.Join(missed, "; "))
-		os.Exit(1)
-	}
-}
+func main() { proof.Main("aa", run) }
 
-func run(args []string) (missed []string, err error) {
+func run(args []string) error {
 	if len(args) != 2 {
-		return nil, fmt.Errorf("usage: aa UNCHANGED.json INJECTED.json")
+		return fmt.Errorf("usage: aa UNCHANGED.json INJECTED.json")
 	}
-	unchanged, err := read(args[0])
+	unchanged, err := proof.Decode(args[0], selftest.Decode)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	injected, err := read(args[1])
+	injected, err := proof.Decode(args[1], selftest.Decode)
 	if err != nil {
-		return nil, err
+		return err
 	}
+	var missed []string
 	for _, r := range []struct {
 		what string
 		rate selftest.Rate
@@ -58,7 +49,7 @@ func run(args []string) (missed []string, err error) {
 	for i := range injected.Injections {
 		missed = append(missed, check(&injected.Injections[i])...)
 	}
-	return missed, nil
+	return proof.Missed(missed)
 }
 
 func check(in *selftest.Injection) (missed []string) {
@@ -88,13 +79,4 @@ func check(in *selftest.Injection) (missed []string) {
 		missed = append(missed, fmt.Sprintf("%s: %d false fails, goal %d", in.Text, falseFails+elsewhere, mostFalse))
 	}
 	return missed
-}
-
-func read(path string) (*selftest.Document, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return selftest.Decode(f)
 }

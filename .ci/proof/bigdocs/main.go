@@ -18,15 +18,11 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/perfweir/perfweir/.ci/proof/internal/proof"
 	"github.com/perfweir/perfweir/collect/result"
 )
 
-func main() {
-	if err := run(os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "bigdocs:", err)
-		os.Exit(1)
-	}
-}
+func main() { proof.Main("bigdocs", run) }
 
 // size is what the documents hold.
 type size struct{ cells, runs, metrics, sessions int }

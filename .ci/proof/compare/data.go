@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/perfweir/perfweir/.ci/proof/internal/proof"
 	"github.com/perfweir/perfweir/collect/result"
 )
 
@@ -50,14 +51,9 @@ func record(w io.Writer, dir string) error {
 		return fmt.Errorf("%s: %w", dir, err)
 	}
 	for _, k := range kept {
-		f, err := os.Open(filepath.Join(dir, k.File))
+		doc, err := proof.Decode(filepath.Join(dir, k.File), result.Decode)
 		if err != nil {
 			return err
-		}
-		doc, err := result.Decode(f)
-		f.Close()
-		if err != nil {
-			return fmt.Errorf("%s: %w", k.File, err)
 		}
 		injected := k.Injected
 		if injected == "" {

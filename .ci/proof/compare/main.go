@@ -16,28 +16,24 @@ import (
 	"bufio"
 	"fmt"
 	"os"
+
+	"github.com/perfweir/perfweir/.ci/proof/internal/proof"
 )
 
-func main() {
-	var err error
-	switch args := os.Args[1:]; {
+func main() { proof.Main("compare", run) }
+
+func run(args []string) error {
+	switch {
 	case len(args) >= 2 && args[0] == "record":
 		out := bufio.NewWriter(os.Stdout)
 		for _, dir := range args[1:] {
-			if err == nil {
-				err = record(out, dir)
+			if err := record(out, dir); err != nil {
+				return err
 			}
 		}
-		if err == nil {
-			err = out.Flush()
-		}
+		return out.Flush()
 	case len(args) >= 3 && args[0] == "table":
-		err = table(args[1], args[2:])
-	default:
-		err = fmt.Errorf("usage: compare {record FOLDER... | table BENCHSTAT DATA...}")
+		return table(args[1], args[2:])
 	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "compare:", err)
-		os.Exit(1)
-	}
+	return fmt.Errorf("usage: compare {record FOLDER... | table BENCHSTAT DATA...}")
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/perfweir/perfweir/gate/stats"
+	"github.com/perfweir/perfweir/.ci/proof/internal/proof"
 )
 
 // multiplied prints how often perfweir finds a cell whose times are multiplied, in
@@ -27,11 +27,11 @@ func multiplied(files []string) error {
 			}
 		}
 		for _, m := range metrics {
-			low, high, err := stats.ProportionBounds(found[m.name], all[m.name], 0.025)
+			share, err := proof.ShareOf(found[m.name], all[m.name])
 			if err != nil {
 				return err
 			}
-			fmt.Printf("| %g | %d | %s | %d of %d (%.1f to %.1f %%) |\n", c.factor, c.before, m.name, found[m.name], all[m.name], 100*low, 100*high)
+			fmt.Printf("| %g | %d | %s | %s |\n", c.factor, c.before, m.name, share)
 		}
 	}
 	return nil

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/perfweir/perfweir/.ci/proof/internal/proof"
 	"github.com/perfweir/perfweir/gate/selftest"
-	"github.com/perfweir/perfweir/gate/stats"
 )
 
 // fewest sessions before one is judged: from then on the spread between sessions
@@ -40,11 +40,11 @@ func table(benchstat string, files []string) error {
 	fmt.Println("| rule | red sessions of unchanged ones (95 %) | red findings in them | injected: missed | red where nothing was injected | runs |")
 	fmt.Println("| --- | --- | --- | --- | --- | --- |")
 	for i, t := range tallies {
-		low, high, err := stats.ProportionBounds(t.redSessions, t.sessions, 0.025)
+		red, err := proof.ShareOf(t.redSessions, t.sessions)
 		if err != nil {
 			return errors.New("no session to judge")
 		}
-		fmt.Printf("| %s | %d of %d (%.1f to %.1f %%) | %d of %d | %s | %s | %d |\n", list[i].name, t.redSessions, t.sessions, 100*low, 100*high,
+		fmt.Printf("| %s | %s | %d of %d | %s | %s | %d |\n", list[i].name, red,
 			t.redFindings, t.findings, of(t.missed, t.slowed), of(t.redThere, t.elsewhere), t.runs)
 	}
 	fmt.Println()

@@ -15,7 +15,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/perfweir/perfweir/gate/stats"
+	"github.com/perfweir/perfweir/.ci/proof/internal/proof"
 	"github.com/perfweir/perfweir/gate/verdict"
 )
 
@@ -40,26 +40,16 @@ type tally struct {
 	slowed, findings int
 }
 
-func main() {
-	missed, err := run(os.Args[1:])
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "confirm:", err)
-		os.Exit(1)
-	}
-	if len(missed) > 0 {
-		fmt.Fprintln(os.Stderr, "confirm: missed:", strings.Join(missed, "; "))
-		os.Exit(1)
-	}
-}
+func main() { proof.Main("confirm", run) }
 
-func run(args []string) (missed []string, err error) {
+func run(args []string) error {
 	if len(args) != 1 {
-		return nil, fmt.Errorf("usage: confirm FOLDER")
+		return fmt.Errorf("usage: confirm FOLDER")
 	}
 	tallies := map[string]*tally{}
 	folders, err := filepath.Glob(filepath.Join(args[0], "*-*"))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, dir := range folders {
 		_, kind, _ := strings.Cut(filepath.Base(dir), "-")
@@ -67,42 +57,36 @@ func run(args []string) (missed []string, err error) {
 			tallies[kind] = &tally{}
 		}
 		if err := tallies[kind].add(dir); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	fmt.Println("| changed | sessions | measured again | red sessions before, after | fails where nothing changed before, after | found before | found after (95 %) |")
 	fmt.Println("| --- | --- | --- | --- | --- | --- | --- |")
+	var missed []string
 	for _, k := range kinds {
 		n := tallies[k.name]
 		if n == nil {
-			return nil, fmt.Errorf("%s: no session of kind %s", args[0], k.name)
+			return fmt.Errorf("%s: no session of kind %s", args[0], k.name)
 		}
 		found := "| |"
 		if n.slowed > 0 {
-			low, high, err := stats.ProportionBounds(n.found[1], n.slowed, 0.025)
+			after, err := proof.ShareOf(n.found[1], n.slowed)
 			if err != nil {
-				return nil, err
+				return err
 			}
-			found = fmt.Sprintf("%d of %d | %d of %d (%.1f to %.1f %%) |", n.found[0], n.slowed, n.found[1], n.slowed, 100*low, 100*high)
-			if high < k.found {
+			found = fmt.Sprintf("%d of %d | %s |", n.found[0], n.slowed, after)
+			if after.Upper < k.found {
 				missed = append(missed, fmt.Sprintf("%s: %d of %d found, goal %g %%", k.what, n.found[1], n.slowed, 100*k.found))
 			}
 		}
 		fmt.Printf("| %s | %d | %d | %d, %d | %d, %d of %d | %s\n", k.what, n.sessions, n.again, n.red[0], n.red[1], n.wrong[0], n.wrong[1], n.findings, found)
 		for i, most := range []float64{k.before, k.after} {
-			if most == 0 {
-				continue
-			}
-			low, _, err := stats.ProportionBounds(n.red[i], n.sessions, 0.025)
-			if err != nil {
-				return nil, err
-			}
-			if low > most {
+			if most > 0 && proof.TooMany(n.red[i], n.sessions, most) {
 				missed = append(missed, fmt.Sprintf("%s: %d of %d sessions red %s, goal %g %%", k.what, n.red[i], n.sessions, []string{"before", "after"}[i], 100*most))
 			}
 		}
 	}
-	return missed, nil
+	return proof.Missed(missed)
 }
 
 // add counts one session.
@@ -113,7 +97,7 @@ func (t *tally) add(dir string) error {
 	}
 	t.sessions++
 	for i, name := range []string{"before.json", "after.json"} {
-		v, err := read(filepath.Join(dir, name))
+		v, err := proof.Decode(filepath.Join(dir, name), verdict.Decode)
 		if err != nil {
 			return err
 		}
@@ -147,19 +131,6 @@ func (t *tally) add(dir string) error {
 		}
 	}
 	return nil
-}
-
-func read(path string) (*verdict.Document, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	v, err := verdict.Decode(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return v, nil
 }
 
 func lines(path string) ([]string, error) {

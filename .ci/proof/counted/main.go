@@ -8,11 +8,10 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
-	"github.com/perfweir/perfweir/gate/stats"
+	"github.com/perfweir/perfweir/.ci/proof/internal/proof"
 	"github.com/perfweir/perfweir/gate/verdict"
 )
 
@@ -45,31 +44,22 @@ type count struct {
 	open     int // relative budgets that were left undecided
 }
 
-func main() {
-	missed, err := run(os.Args[1:])
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "counted:", err)
-		os.Exit(1)
-	}
-	if len(missed) > 0 {
-		fmt.Fprintln(os.Stderr, "counted: missed:", strings.Join(missed, "; "))
-		os.Exit(1)
-	}
-}
+func main() { proof.Main("counted", run) }
 
-func run(args []string) (missed []string, err error) {
+func run(args []string) error {
 	if len(args) != 1 {
-		return nil, errors.New("usage: counted FOLDER")
+		return errors.New("usage: counted FOLDER")
 	}
+	var missed []string
 	for _, d := range designs {
 		fmt.Printf("%s:\n| sessions | what | changed cell found (95 %%) | failed elsewhere (95 %%) | undecided |\n| --- | --- | --- | --- | --- |\n", d.text)
 		for _, k := range kinds {
 			c, err := k.count(filepath.Join(args[0], d.name, k.name))
 			if err != nil {
-				return nil, err
+				return err
 			}
 			if err := c.print(k); err != nil {
-				return nil, err
+				return err
 			}
 			for _, m := range c.missed(k) {
 				missed = append(missed, d.name+", "+k.name+": "+m)
@@ -77,7 +67,7 @@ func run(args []string) (missed []string, err error) {
 		}
 		fmt.Println()
 	}
-	return missed, nil
+	return proof.Missed(missed)
 }
 
 // count reads all verdicts of a folder.
@@ -90,7 +80,7 @@ func (k *kind) count(folder string) (c count, err error) {
 		return c, fmt.Errorf("%s: no verdict is there", folder)
 	}
 	for _, file := range files {
-		v, err := read(file)
+		v, err := proof.Decode(file, verdict.Decode)
 		if err != nil {
 			return c, err
 		}
@@ -137,13 +127,13 @@ func (c *count) add(v *verdict.Document, k *kind, changed string) error {
 func (c *count) print(k kind) error {
 	found := "-"
 	if k.benchmark != "" {
-		share, err := rate(c.found, c.sessions)
+		share, err := proof.ShareOf(c.found, c.sessions)
 		if err != nil {
 			return err
 		}
-		found = share
+		found = share.String()
 	}
-	elsewhere, err := rate(c.wrong, c.others)
+	elsewhere, err := proof.ShareOf(c.wrong, c.others)
 	if err != nil {
 		return err
 	}
@@ -163,26 +153,4 @@ func (c *count) missed(k kind) (out []string) {
 		out = append(out, fmt.Sprintf("%d findings failed where nothing was changed", c.wrong))
 	}
 	return out
-}
-
-// rate is a share with its exact interval (Clopper and Pearson).
-func rate(hits, n int) (string, error) {
-	lower, upper, err := stats.ProportionBounds(hits, n, .025)
-	if err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("%d of %d (%.1f to %.1f %%)", hits, n, 100*lower, 100*upper), nil
-}
-
-func read(path string) (*verdict.Document, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	v, err := verdict.Decode(f)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
-	}
-	return v, nil
 }

@@ -20,18 +20,14 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/perfweir/perfweir/.ci/proof/internal/proof"
 	"github.com/perfweir/perfweir/collect/launch"
 )
 
 // goal is the longest median delay of the launcher. Twice of it fails.
 const goal = 300 * time.Microsecond
 
-func main() {
-	if err := run(os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "launch:", err)
-		os.Exit(1)
-	}
-}
+func main() { proof.Main("launch", run) }
 
 func run(args []string) error {
 	if len(args) != 2 {

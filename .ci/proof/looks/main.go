@@ -11,11 +11,10 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/perfweir/perfweir/.ci/proof/internal/proof"
 	"github.com/perfweir/perfweir/collect/result"
 	"github.com/perfweir/perfweir/gate/stats"
 	"github.com/perfweir/perfweir/gate/verdict"
@@ -73,36 +72,27 @@ type design struct {
 	red        int // sessions with a fail in what nothing was done to
 }
 
-func main() {
-	missed, err := run(os.Args[1:])
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "looks:", err)
-		os.Exit(1)
-	}
-	if len(missed) > 0 {
-		fmt.Fprintln(os.Stderr, "looks: missed:", strings.Join(missed, "; "))
-		os.Exit(1)
-	}
-}
+func main() { proof.Main("looks", run) }
 
-func run(args []string) (missed []string, err error) {
+func run(args []string) error {
 	if len(args) != 1 {
-		return nil, errors.New("usage: looks FOLDER")
+		return errors.New("usage: looks FOLDER")
 	}
+	var missed []string
 	for _, d := range []*design{{name: "stored", text: "against stored sessions, looks after 5, 10 and 20 runs"}, {name: "paired", text: "beside the base build, looks after 6, 10 and 20 blocks"}} {
 		d.byName = map[string]*row{}
 		if err := d.read(args[0]); err != nil {
-			return nil, err
+			return err
 		}
 		m, err := d.print()
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, text := range m {
 			missed = append(missed, d.name+": "+text)
 		}
 	}
-	return missed, nil
+	return proof.Missed(missed)
 }
 
 // read takes all sessions of a design.
@@ -124,7 +114,7 @@ func (d *design) read(folder string) error {
 			return err
 		}
 		for _, file := range files {
-			r, err := decode(file, result.Decode)
+			r, err := proof.Decode(file, result.Decode)
 			if err != nil {
 				return err
 			}
@@ -143,11 +133,11 @@ func (d *design) read(folder string) error {
 
 // session takes one session, in which the cell slowed had more work.
 func (d *design) session(file, slowed string) error {
-	v, err := decode(file, verdict.Decode)
+	v, err := proof.Decode(file, verdict.Decode)
 	if err != nil {
 		return err
 	}
-	r, err := decode(strings.TrimSuffix(file, "verdict.json")+"results.json", result.Decode)
+	r, err := proof.Decode(strings.TrimSuffix(file, "verdict.json")+"results.json", result.Decode)
 	if err != nil {
 		return err
 	}
@@ -246,7 +236,7 @@ func (d *design) print() (missed []string, err error) {
 			slow.add(r.slow)
 		}
 	}
-	lower, upper, err := stats.ProportionBounds(d.red, d.sessions, .025)
+	red, err := proof.ShareOf(d.red, d.sessions)
 	if err != nil {
 		return nil, err
 	}
@@ -254,7 +244,7 @@ func (d *design) print() (missed []string, err error) {
 		line(fmt.Sprintf("**%d of %d cells**", cells, len(d.rows)), fmt.Sprintf("up to %.0f %%", 100*quiet), &left, &slow)
 		fmt.Printf("these took %.0f %% of %d runs, where they were decided %.0f %%\n", 100*left.mean()/fixed, fixed, 100*left.decidedMean()/fixed)
 	}
-	fmt.Printf("sessions with a false fail: %d of %d (95 %%: %.1f to %.1f %%)\n\n", d.red, d.sessions, 100*lower, 100*upper)
+	fmt.Printf("sessions with a false fail: %d of %d (95 %%: %.1f to %.1f %%)\n\n", red.Hits, red.N, 100*red.Lower, 100*red.Upper)
 	return d.missed(cells, &left, &slow), nil
 }
 
@@ -276,34 +266,11 @@ func (d *design) missed(cells int, left, slow *tally) (out []string) {
 	if float64(left.decided()) < leastDecided*float64(left.sessions) {
 		out = append(out, fmt.Sprintf("%d of %d decided, goal %.0f %%", left.decided(), left.sessions, 100*leastDecided))
 	}
-	if tooMany(d.red, d.sessions) {
+	if proof.TooMany(d.red, d.sessions, mostFalse) {
 		out = append(out, fmt.Sprintf("%d of %d sessions have a false fail: more than %.0f %% would give", d.red, d.sessions, 100*mostFalse))
 	}
-	if tooMany(slow.passed, slow.sessions) {
+	if proof.TooMany(slow.passed, slow.sessions, mostFalse) {
 		out = append(out, fmt.Sprintf("%d of %d cells with more work passed: more than %.0f %% would give", slow.passed, slow.sessions, 100*mostFalse))
 	}
 	return out
-}
-
-// tooMany reports whether a rate of mostFalse gives so many in at most one of twenty
-// proofs.
-func tooMany(hits, n int) bool {
-	if n == 0 {
-		return false
-	}
-	lower, _, err := stats.ProportionBounds(hits, n, .05)
-	return err != nil || lower > mostFalse
-}
-
-func decode[T any](path string, read func(io.Reader) (*T, error)) (*T, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	doc, err := read(f)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
-	}
-	return doc, nil
 }

@@ -17,6 +17,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/perfweir/perfweir/.ci/proof/internal/proof"
 	"github.com/perfweir/perfweir/collect/result"
 )
 
@@ -26,12 +27,7 @@ benchmarks: [{name: encode, run: ["true"]}]
 budgets: [{metric: wall_time, max_regression: 10%}]
 `
 
-func main() {
-	if err := run(os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "nights:", err)
-		os.Exit(1)
-	}
-}
+func main() { proof.Main("nights", run) }
 
 func run(args []string) error {
 	if len(args) != 2 {

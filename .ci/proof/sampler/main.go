@@ -27,6 +27,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/perfweir/perfweir/.ci/proof/internal/proof"
 	"github.com/perfweir/perfweir/collect/sample"
 	"github.com/perfweir/perfweir/collect/sample/linuxproc"
 	"github.com/perfweir/perfweir/collect/series"
@@ -40,20 +41,16 @@ var goals = []struct {
 	percent   float64
 }{{1, 0.3}, {10, 0.4}, {100, 2}}
 
-func main() {
-	var err error
-	switch args := os.Args[1:]; {
+func main() { proof.Main("sampler", run) }
+
+func run(args []string) error {
+	switch {
 	case len(args) == 4 && args[0] == "read":
-		err = read(args[1], args[2], args[3])
+		return read(args[1], args[2], args[3])
 	case len(args) == 3:
-		err = compare(args[0], args[1], args[2])
-	default:
-		err = fmt.Errorf("usage: sampler SECONDS PYTHON POLLER.PY")
+		return compare(args[0], args[1], args[2])
 	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "sampler:", err)
-		os.Exit(1)
-	}
+	return fmt.Errorf("usage: sampler SECONDS PYTHON POLLER.PY")
 }
 
 // tree is a shell that stands in for the launcher: it starts another in a session
