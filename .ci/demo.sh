@@ -3,6 +3,8 @@
 # Works on a copy of the tracked files, so that the checkout stays as it is.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+source .ci/tools.sh
+at_desk
 first=$(.ci/readme.sh 1)
 edit=$(awk '/^echo .*gzip\.level/' README.md)
 [ -n "$edit" ] || { echo "README.md has no edit of gzip.level" >&2; exit 1; }

@@ -1,5 +1,10 @@
 # Sourced by .ci/run and the proofs: installs tools by exact version, once.
 
+# at_desk: perfweir works as at a desk, also where a workflow runs the script.
+at_desk() {
+	unset "${!GITHUB_@}" RUNNER_TEMP CI
+}
+
 need_packages() {
 	local missing=()
 	for p in "$@"; do

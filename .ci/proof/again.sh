@@ -4,6 +4,8 @@
 # changes were. About half a minute a run.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+source .ci/tools.sh
+at_desk
 n=${1:-20}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

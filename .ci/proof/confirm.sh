@@ -11,6 +11,7 @@ cd "$(dirname "$0")/../.."
 sessions=${1:-100} keep=${2:-}
 source .ci/tools.sh
 need_packages gzip bzip2 xz-utils zstd git
+at_desk
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 keep=${keep:-$work/verdicts}
@@ -51,8 +52,10 @@ session() {
 	cp perfweir-out/verdict.json "$to/after.json"
 	printf '%s\n' "$@" >"$to/slowed"
 	if [ "$kind" = unchanged ]; then cp perfweir-out/results.json "$work/all/$(printf '%04d' $n).json"; fi
-	rm -rf perfweir-out/confirm
-	"$work/perfweir" gate perfweir-out -c perfweir.yml --baseline "$work/stored" >/dev/null 2>&1 || [ $? -le 3 ]
+	rm -rf perfweir-out/confirm perfweir-out/verdict.json
+	code=0
+	"$work/perfweir" gate perfweir-out -c perfweir.yml --baseline "$work/stored" >"$work/out" 2>&1 || code=$?
+	[ $code -le 3 ] && [ $code -ne 2 ] && [ -e perfweir-out/verdict.json ] || { cat "$work/out" >&2; exit 1; }
 	cp perfweir-out/verdict.json "$to/before.json"
 	git reset -q --hard HEAD~
 }

@@ -11,7 +11,7 @@ source .ci/tools.sh
 need_packages valgrind gcc libc6-dev
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-unset "${!GITHUB_@}" RUNNER_TEMP # at a desk, also where a workflow runs it
+at_desk
 go build -o "$work/perfweir" ./cmd/perfweir
 go build -o "$work/counted" ./.ci/proof/counted
 cp -r .ci/proof/counted/suite "$work/suite"

@@ -13,7 +13,7 @@ source .ci/tools.sh
 need_packages gcc libc6-dev git
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-unset "${!GITHUB_@}" RUNNER_TEMP # at a desk, also where a workflow runs it
+at_desk
 go build -o "$work/perfweir" ./cmd/perfweir
 go build -o "$work/looks" ./.ci/proof/looks
 mkdir -p "$work/temp" "$work/all/baseline"

@@ -19,23 +19,25 @@ import (
 	"github.com/perfweir/perfweir/gate/verdict"
 )
 
-// kinds of sessions in the order of the table, with their goals: of the sessions of
-// which nothing changed so many may be red before and after, of the slowed cells'
-// findings so many are found after.
+// kinds of sessions in the order of the table, with their goals: in so many a cell that
+// nobody slowed may be red, before and after, and of the slowed cells' findings so many
+// are found after. Beside a real slowdown the stated rate of the confirmation holds; what
+// stored sessions say by themselves has no goal there.
 var kinds = []struct {
-	name, what    string
-	before, after float64 // most red sessions
-	found         float64 // least share
+	name, what string
+	wrong      [2]float64 // most sessions, before and after; 1: no goal
+	found      float64    // least share
 }{
-	{"unchanged", "nothing, five stored", 0.03, 0.01, 0},
-	{"half", "two cells x1.5, five stored", 0, 0, 0.99},
-	{"twice", "two cells x2, three stored", 0, 0, 0.99},
+	{"unchanged", "nothing, five stored", [2]float64{0.03, 0.01}, 0},
+	{"half", "two cells x1.5, five stored", [2]float64{1, 0.05}, 0.99},
+	{"twice", "two cells x2, three stored", [2]float64{1, 0.05}, 0.99},
 }
 
 // tally is of one kind; [0] before, [1] after the confirmation.
 type tally struct {
 	sessions, again  int // again: with a confirmation
-	red, wrong       [2]int
+	red, wrong       [2]int // sessions with a fail, fails in cells that nobody slowed
+	wrongly          [2]int // sessions with one
 	found            [2]int
 	slowed, findings int
 }
@@ -80,9 +82,9 @@ func run(args []string) error {
 			}
 		}
 		fmt.Printf("| %s | %d | %d | %d, %d | %d, %d of %d | %s\n", k.what, n.sessions, n.again, n.red[0], n.red[1], n.wrong[0], n.wrong[1], n.findings, found)
-		for i, most := range []float64{k.before, k.after} {
-			if most > 0 && proof.TooMany(n.red[i], n.sessions, most) {
-				missed = append(missed, fmt.Sprintf("%s: %d of %d sessions red %s, goal %g %%", k.what, n.red[i], n.sessions, []string{"before", "after"}[i], 100*most))
+		for i, most := range k.wrong {
+			if proof.TooMany(n.wrongly[i], n.sessions, most) {
+				missed = append(missed, fmt.Sprintf("%s: %d of %d sessions wrongly red %s, goal %g %%", k.what, n.wrongly[i], n.sessions, []string{"before", "after"}[i], 100*most))
 			}
 		}
 	}
@@ -101,7 +103,7 @@ func (t *tally) add(dir string) error {
 		if err != nil {
 			return err
 		}
-		red := false
+		red, wrongly := false, false
 		for k := range v.Findings {
 			f := &v.Findings[k]
 			if !f.Gated || v.Budgets[f.Budget].Implicit {
@@ -121,7 +123,11 @@ func (t *tally) add(dir string) error {
 				t.found[i]++
 			case fail:
 				t.wrong[i]++
+				wrongly = true
 			}
+		}
+		if wrongly {
+			t.wrongly[i]++
 		}
 		if red {
 			t.red[i]++

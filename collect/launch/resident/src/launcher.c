@@ -12,7 +12,7 @@
  * open until then: a lock on that file lives as long.
  *
  * Files: 3 is the control socket (SOCK_SEQPACKET), 4 what is to be kept open.
- * The other end is protocol_linux.go. Rebuild with .ci/embedded.sh.
+ * The other end is wire_linux.go. Rebuild with .ci/embedded.sh.
  */
 
 #include <asm/unistd.h>
