@@ -190,7 +190,7 @@ func randomDoubts(r *rand.Rand, in Input) *result.Document {
 // reads both documents; and what a look settled stands at every later one.
 func TestConfirmationLooksReplay(t *testing.T) {
 	seen := map[string]int{}
-	for i := range 250 {
+	for i := range 400 {
 		r := rand.New(rand.NewPCG(uint64(i), 79))
 		in := joinedInput(r, newLookedCase(r))
 		in.Current.Cells = slices.DeleteFunc(in.Current.Cells, func(c result.Cell) bool { return c.Build == result.BuildBase })

@@ -170,7 +170,7 @@ func (rc randomCase) randomControl(r *rand.Rand) {
 func (rc randomCase) judgeWith(t *testing.T, control bool) *verdict.Document {
 	t.Helper()
 	p := DefaultPolicy()
-	p.Control = control
+	p.Control, p.Measured = control, rc.measured
 	var b *baseline.Baseline
 	if len(rc.stored) > 0 {
 		b = stored(rc.stored...)
@@ -189,6 +189,7 @@ func TestControlOnlyTakesBack(t *testing.T) {
 	eachCase(t, func(t *testing.T, r *rand.Rand, rc randomCase) {
 		rc.budgets = append(rc.budgets, budget.Budget{Metric: "cpu_time", Kind: budget.MaxDecrease, Limit: .02, Level: budget.Fail})
 		rc.randomControl(r)
+		rc.measured = randomMeasured(r, rc.cur)
 		without, with := rc.judgeWith(t, false), rc.judgeWith(t, true)
 		if len(without.Findings) != len(with.Findings) || without.Policy.Family != with.Policy.Family || len(without.Cells) != len(with.Cells) {
 			t.Fatalf("%d and %d findings, families %d and %d, %d and %d cells", len(without.Findings), len(with.Findings),

@@ -33,6 +33,7 @@ func joinedInput(r *rand.Rand, rc randomCase) Input {
 	if r.IntN(2) == 0 {
 		addTwins(r, rc.cur)
 	}
+	in.Policy.Measured = randomMeasured(r, rc.cur)
 	return in
 }
 

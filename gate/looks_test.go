@@ -160,10 +160,13 @@ func TestLooksReplay(t *testing.T) {
 		if len(rc.stored) > 0 {
 			b = stored(rc.stored...)
 		}
-		judge := func(d *result.Document) *verdict.Document { return evaluate(t, d, b, rc.budgets...) }
-		if i%2 == 0 {
+		p := DefaultPolicy()
+		if p.Control = i%2 == 0; p.Control {
 			rc.lookedControl(r)
-			judge = func(d *result.Document) *verdict.Document { return onControl(t, d, b, rc.budgets...) }
+		}
+		p.Measured = randomMeasured(r, rc.cur)
+		judge := func(d *result.Document) *verdict.Document {
+			return judgedInput(t, Input{Current: d, Baseline: b, Budgets: rc.budgets, Policy: p, Command: "perfweir ci"})
 		}
 		last, d, all := live(t, rc.cur, judge)
 		if got, want := asBytes(t, judge(reread(t, d))), asBytes(t, last); !bytes.Equal(got, want) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/perfweir/perfweir/collect/result"
 	"github.com/perfweir/perfweir/gate/budget"
 	"github.com/perfweir/perfweir/gate/stats"
 	"github.com/perfweir/perfweir/gate/verdict"
@@ -62,6 +63,24 @@ func TestMeasuredSpreadDecides(t *testing.T) {
 			t.Errorf("%s: %+v", c.name, f)
 		}
 	}
+}
+
+// randomMeasured is, in half of the cases, a self-test that knows some columns of a
+// document.
+func randomMeasured(r *rand.Rand, d *result.Document) *Measured {
+	if r.IntN(2) == 0 {
+		return nil
+	}
+	m := &Measured{By: "self-test of 20 sessions", Spreads: map[Column]MeasuredSpread{}}
+	for i := range d.Cells {
+		for _, c := range d.Cells[i].Columns {
+			if r.IntN(4) > 0 {
+				m.Spreads[Column{d.Cells[i].Digest, c.Metric, c.Phase, c.Part}] =
+					MeasuredSpread{stats.SessionSpread{SD: .1 * r.Float64(), DF: 1 + r.IntN(30)}, 1 + r.IntN(10)}
+			}
+		}
+	}
+	return m
 }
 
 // Two stored sessions that differ by 30 % are believed more than a self-test that

@@ -2,6 +2,8 @@ package result
 
 import (
 	"bytes"
+	"maps"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -19,6 +21,19 @@ func controlCell(rnd *rand.Rand, d *Document) Cell {
 	col.Metric, col.Phase, col.Part = WallTime, "", ""
 	c.Columns = []Column{col}
 	return c
+}
+
+// another makes a control cell unlike that of other shards: no looks, and beside its
+// own column one that they lack.
+func another(rnd *rand.Rand, d *Document, c *Cell) {
+	c.Looks = nil
+	if rnd.IntN(2) == 0 {
+		col := randomColumn(rnd, c.Runs.Len())
+		col.Metric, col.Phase, col.Part = CPUTime, "", ""
+		d.Metrics = maps.Clone(d.Metrics)
+		d.Metrics[CPUTime] = Catalogue()[CPUTime]
+		c.Columns = append(c.Columns, col)
+	}
 }
 
 func TestControlIsKept(t *testing.T) {
@@ -51,12 +66,13 @@ func TestControlIsKept(t *testing.T) {
 // Every shard has a control cell of its own: the merge has one, with the runs of all,
 // each in its session and none taken for another try of an other's.
 func TestMergeOfControlCells(t *testing.T) {
-	joined, alone := 0, 0
+	joined, alone, mixed := 0, 0, 0
 	for seed := range uint64(300) {
 		rnd := rand.New(rand.NewPCG(seed, 9))
 		docs, cells := randomShards(rnd)
 		values, repeats := map[string]Values{}, 0 // by session
-		have := 0
+		have, odd := 0, 0
+		cpu := map[string]Values{}
 		for _, d := range docs {
 			if rnd.IntN(4) == 0 {
 				d.Skipped = []Skipped{{Name: ControlBenchmark, Why: "it cannot run here"}}
@@ -64,12 +80,22 @@ func TestMergeOfControlCells(t *testing.T) {
 			}
 			have++
 			c := controlCell(rnd, d)
+			if rnd.IntN(3) == 0 {
+				odd++
+				another(rnd, d, &c)
+			}
 			for range c.Runs.Repeats() {
 				repeats++
 			}
 			for i, v := range c.Columns[0].V {
 				id := d.Sessions[c.Runs.SessionAt(i)].ID
 				values[id] = append(values[id], v)
+				if len(c.Columns) < 2 {
+					v = math.NaN()
+				} else {
+					v = c.Columns[1].V[i]
+				}
+				cpu[id] = append(cpu[id], v)
 			}
 			d.Cells = append(d.Cells, c)
 		}
@@ -85,7 +111,15 @@ func TestMergeOfControlCells(t *testing.T) {
 		joined++
 		last := len(got.Cells) - 1
 		c := &got.Cells[last]
-		if last != len(cells) || got.Plan.Cells != last+1 || !c.Control || c.Planned != 6*have || !slices.Equal(c.Looks, []int{3 * have, 6 * have}) {
+		var looks []int
+		switch odd {
+		case 0:
+			looks = []int{3 * have, 6 * have}
+		case have: // none of them has looks
+		default:
+			mixed++
+		}
+		if last != len(cells) || got.Plan.Cells != last+1 || !c.Control || c.Planned != 6*have || !slices.Equal(c.Looks, looks) {
 			t.Fatalf("plan %d: %d cells of %d, the last %s, control %v, planned %d, looks %v", seed, len(got.Cells), len(cells), c.Name, c.Control, c.Planned, c.Looks)
 		}
 		for i := range last {
@@ -94,12 +128,21 @@ func TestMergeOfControlCells(t *testing.T) {
 			}
 		}
 		is, n := map[string]Values{}, 0
+		isCPU := map[string]Values{}
 		for range c.Runs.Repeats() {
 			n++
 		}
 		for i, v := range c.Columns[0].V {
 			id := got.Sessions[c.Runs.SessionAt(i)].ID
 			is[id] = append(is[id], v)
+			if len(c.Columns) > 1 {
+				isCPU[id] = append(isCPU[id], c.Columns[1].V[i])
+			}
+		}
+		if len(c.Columns) > 1 {
+			if diff := cmp.Diff(cpu, isCPU, cmpopts.EquateNaNs()); diff != "" {
+				t.Fatalf("plan %d: a column that only some have (-want +got):\n%s", seed, diff)
+			}
 		}
 		if diff := cmp.Diff(values, is, cmpopts.EquateNaNs()); diff != "" || n != repeats {
 			t.Fatalf("plan %d: %d repeats, want %d (-want +got):\n%s", seed, n, repeats, diff)
@@ -108,8 +151,8 @@ func TestMergeOfControlCells(t *testing.T) {
 			t.Fatalf("plan %d: %v", seed, err)
 		}
 	}
-	if joined < 100 || alone == 0 {
-		t.Errorf("%d merges with, %d without", joined, alone)
+	if joined < 100 || mixed < 30 || alone == 0 {
+		t.Errorf("%d merges with, %d of them of different ones, %d without", joined, mixed, alone)
 	}
 }
 
