@@ -35,7 +35,7 @@ var kinds = []struct {
 
 // tally is of one kind; [0] before, [1] after the confirmation.
 type tally struct {
-	sessions, again  int // again: with a confirmation
+	sessions, again  int    // again: with a confirmation
 	red, wrong       [2]int // sessions with a fail, fails in cells that nobody slowed
 	wrongly          [2]int // sessions with one
 	found            [2]int
