@@ -11,6 +11,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"golang.org/x/sys/unix"
 )
 
 // WriteFile writes a file whole: to a temporary name in the same folder, synced,
@@ -53,6 +55,24 @@ func WriteFile(path string, write func(io.Writer) error) (err error) {
 		return err
 	}
 	return syncFolder(dir)
+}
+
+// Open opens a file that a command may have put in the place of ours. What is no
+// regular file is refused: a FIFO would be waited for, a device never end.
+func Open(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is no regular file: whoever made it may remove it", path)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
 }
 
 // syncFolder makes a rename last. File systems that cannot sync a folder say so

@@ -3,7 +3,6 @@ package flow
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -169,7 +168,7 @@ func inWords(seconds float64) string {
 // foldJournal makes the results document of the journal on disk: what was written
 // is what is judged.
 func foldJournal(out *output, p *plan.Plan) (*result.Document, error) {
-	f, err := os.Open(out.path(durable.Journal))
+	f, err := durable.Open(out.path(durable.Journal))
 	if err != nil {
 		return nil, err
 	}

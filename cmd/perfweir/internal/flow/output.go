@@ -96,7 +96,7 @@ func (o *output) judged() (*verdict.Document, *result.Document, error) {
 
 // decode reads one document of a file.
 func decode[T any](path string, from func(io.Reader) (*T, error)) (*T, error) {
-	f, err := os.Open(path)
+	f, err := durable.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: there is no %s: the folder was not measured or not judged to its end", ErrUsage, path)
 	}

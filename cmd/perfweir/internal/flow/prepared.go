@@ -178,9 +178,14 @@ func (f foundCandidate) load(out *output) (baseline.Candidate, error) {
 		return c, nil
 	}
 	path := out.path(filepath.Join(durable.Baseline, filepath.Base(f.File)))
-	data, err := os.ReadFile(path)
+	file, err := durable.Open(path)
 	if err != nil {
 		return c, err
+	}
+	defer file.Close()
+	data, err := io.ReadAll(file)
+	if err != nil {
+		return c, fmt.Errorf("read %s: %w", path, err)
 	}
 	if digestOf(data) != f.SHA {
 		return c, fmt.Errorf("%s: %w", path, errChanged)
@@ -207,7 +212,7 @@ func (p *prepared) parse() error {
 }
 
 func readBounded(path string, most int64) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := durable.Open(path)
 	if err != nil {
 		return nil, err
 	}
