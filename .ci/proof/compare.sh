@@ -2,8 +2,8 @@
 # compare.sh [DATA...]: the same recorded sessions through perfweir, one run against
 # thresholds of 10, 20 and 200 % (github-action-benchmark), Welch's test of 8 runs
 # (perfgate) and benchstat: false alarms, misses, runs used. DATA is what aa.sh
-# records; by default .ci/proof/data, the quiet machine and the busy one. perfweir red in more than 5 % of unchanged
-# sessions fails. Seconds.
+# records; by default .ci/proof/data: the quiet machine, a calmer hour of it and the
+# busy one. perfweir red in more than 5 % of unchanged sessions fails. Seconds.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 cache=${PERFWEIR_CI_CACHE:-$PWD/.cache}
@@ -14,7 +14,7 @@ go build -o "$cache/compare" ./.ci/proof/compare
 if [ $# -gt 0 ]; then
 	exec "$cache/compare" table "$cache/bin/benchstat" "$@"
 fi
-for machine in quiet busy; do
+for machine in quiet calm busy; do
 	printf '\n%s machine\n\n' "$machine"
 	"$cache/compare" table "$cache/bin/benchstat" .ci/proof/data/*-"$machine".txt
 done
