@@ -92,8 +92,8 @@ func (t *test) found(level float64) bool {
 // anchor is of a level that was left on purpose.
 func (e *evaluation) sinceAnchor(j *job) int {
 	anchor := e.in.Baseline.Anchor.Sessions[0].Session().StartedAt
-	for i := range e.in.Cuts {
-		if c := &e.in.Cuts[i]; c.about(e.views[j.cell].cell, j.column) && c.At.After(anchor) {
+	for i := range e.cuts {
+		if c := &e.cuts[i]; c.about(e.views[j.cell].cell, j.column) && c.at.After(anchor) {
 			return 0
 		}
 	}

@@ -84,9 +84,17 @@ func TestNoCreep(t *testing.T) {
 		}(), 0},
 		{"a step since was accepted", func() Input {
 			in := crept(1.18, 3, rising...)
-			in.Cuts = []Cut{{At: in.Baseline.Sessions[2].Session().StartedAt, Why: "accepted"}}
+			in.Accepted = []budget.Exception{{Metric: "wall_time", Limit: .5, Reason: "checksums", Expires: "2020-01-01"}}
+			accepting(in.Accepted[0], 3, in.Baseline.Sessions)
 			return in
 		}(), 0},
+		{"a step before the anchor was accepted", func() Input {
+			in := crept(1.18, 3, rising...)
+			in.Accepted = []budget.Exception{{Metric: "wall_time", Limit: .5, Reason: "checksums", Expires: "2020-01-01"}}
+			accepting(in.Accepted[0], 99, in.Baseline.Sessions)
+			accepting(in.Accepted[0], 1, in.Baseline.Anchor.Sessions)
+			return in
+		}(), 3},
 		{"the budget only warns", func() Input {
 			in := crept(1.18, 3, rising...)
 			in.Budgets[0].Level = budget.Warn

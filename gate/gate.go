@@ -32,8 +32,6 @@ type Input struct {
 	// Base is what the comparison commit's suite file says; nil: that of Current
 	// decides alone.
 	Base *Rules
-	// Cuts are levels of stored sessions that were left on purpose.
-	Cuts []Cut
 	// Confirmation are the results of measuring doubts of Current again, beside the
 	// base build (see Unsettled); nil: there are none. What it says stands.
 	Confirmation *result.Document
@@ -107,7 +105,8 @@ type evaluation struct {
 	// measured in this session.
 	baseViews map[result.ID]*view
 	refs      *references
-	control   *controlCell // nil: it has no say, or nothing to say
+	cuts      []acceptedCut // newest levels that were left on purpose
+	control   *controlCell  // nil: it has no say, or nothing to say
 	// withinProcess is set when the current numbers are repeats of one process.
 	withinProcess bool
 	level         float64 // one-sided error rate of one look
@@ -153,6 +152,7 @@ func newEvaluation(in Input) *evaluation {
 		e.rulings[i] = e.rule(&in.Current.Cells[i])
 	})
 	e.refs = newReferences(in.Current, e.views, in.Baseline)
+	e.cuts = acceptedCuts(&in)
 	e.baseViews = baseViews(whole)
 	e.findControl(whole)
 	e.see(allLooks)

@@ -11,20 +11,43 @@ import (
 	"github.com/perfweir/perfweir/gate/verdict"
 )
 
-// Cut says that a level was left on purpose: of the columns that it is about,
-// sessions that started before At are not compared with any more, as soon as there
-// is one that did not.
-type Cut struct {
-	Cells  budget.Budget // its globs select cells; limits mean nothing
-	Metric string        // "": all
-	Part   string        // "": all
-	At     time.Time
-	Why    string // in words: "accepted: checksums, #812"
+// acceptedCut says that a level was left on purpose: of the columns that its entry is
+// about, sessions that started before at are not compared with any more.
+type acceptedCut struct {
+	*budget.Exception
+	at time.Time
 }
 
-func (c *Cut) about(cell *result.Cell, col *result.Column) bool {
+func (c *acceptedCut) about(cell *result.Cell, col *result.Column) bool {
 	t := budget.Target{Name: cell.Name, Benchmark: cell.Benchmark, Variant: cell.Variant, Input: cell.Input}
-	return (c.Metric == "" || c.Metric == col.Metric) && (c.Part == "" || c.Part == col.Part) && c.Cells.Selects(t)
+	return c.Selects(t) && c.Covers(col.Metric, col.Part)
+}
+
+// acceptedCuts are the accepted changes that stored sessions, or the anchor's, are on
+// both sides of: the newest were measured by a suite file that had the entry, older
+// ones were not. One that has expired left its level all the same.
+func acceptedCuts(in *Input) []acceptedCut {
+	if in.Baseline == nil {
+		return nil
+	}
+	entries, sessions := in.Accepted, in.Baseline.Sessions
+	if in.Base != nil {
+		entries = slices.Concat(entries, in.Base.Accepted)
+	}
+	if a := in.Baseline.Anchor; a != nil {
+		sessions = slices.Concat(sessions, a.Sessions)
+	}
+	var out []acceptedCut
+	for i := range entries {
+		key, n := entries[i].Key(), 0
+		for n < len(sessions) && slices.Contains(sessions[n].Doc.Suite.Accepted, key) {
+			n++
+		}
+		if n > 0 && n < len(sessions) {
+			out = append(out, acceptedCut{&entries[i], sessions[n-1].Session().StartedAt})
+		}
+	}
+	return out
 }
 
 // Bounds of what counts as a step between stored sessions, and as an odd one.
@@ -88,10 +111,10 @@ func (e *evaluation) cutAccepted(j *job) {
 	if s := &j.sample; s.redefined > 0 {
 		j.history.cuts = append(j.history.cuts, cut{kind: verdict.CutDefinition, why: s.redefinition, first: s.numbers[len(s.numbers)-1], left: s.redefined})
 	}
-	var newest *Cut
-	for i := range e.in.Cuts {
-		c := &e.in.Cuts[i]
-		if c.about(e.views[j.cell].cell, j.column) && (newest == nil || c.At.After(newest.At)) {
+	var newest *acceptedCut
+	for i := range e.cuts {
+		c := &e.cuts[i]
+		if c.about(e.views[j.cell].cell, j.column) && (newest == nil || c.at.After(newest.at)) {
 			newest = c
 		}
 	}
@@ -100,13 +123,13 @@ func (e *evaluation) cutAccepted(j *job) {
 	}
 	s := &j.sample
 	n := 0 // sessions after it: the newest come first
-	for n < len(s.numbers) && !e.storedSession(s.numbers[n]).StartedAt.Before(newest.At) {
+	for n < len(s.numbers) && !e.storedSession(s.numbers[n]).StartedAt.Before(newest.at) {
 		n++
 	}
 	if n == 0 || n == len(s.numbers) {
 		return
 	}
-	j.history.cuts = append(j.history.cuts, cut{kind: verdict.CutAccepted, why: newest.Why, first: s.numbers[n-1], left: len(s.numbers) - n,
+	j.history.cuts = append(j.history.cuts, cut{kind: verdict.CutAccepted, why: "accepted: " + newest.Reason, first: s.numbers[n-1], left: len(s.numbers) - n,
 		ratio: medianRatio(s, 0, n, len(s.ends))})
 	s.keep(func(i int) bool { return i < n })
 }

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/perfweir/perfweir/baseline"
 	"github.com/perfweir/perfweir/collect/result"
 	"github.com/perfweir/perfweir/gate/budget"
 	"github.com/perfweir/perfweir/gate/verdict"
@@ -150,15 +150,27 @@ func TestHistoriesOfOtherMetrics(t *testing.T) {
 	}
 }
 
-// A level that was left on purpose is left, from the first session behind it on;
-// other metrics and cells keep theirs.
+// accepting marks the newest n of stored sessions as measured by a suite file that has
+// the entry.
+func accepting(x budget.Exception, n int, sessions []baseline.Stored) {
+	for i := range sessions {
+		if sessions[i].Doc.Suite.Accepted = nil; i < n {
+			sessions[i].Doc.Suite.Accepted = []string{"other", x.Key()}
+		}
+	}
+}
+
+// A level that was left on purpose is left, from the first session behind it on, and
+// when its entry has expired; other metrics and cells keep theirs.
 func TestAcceptedCut(t *testing.T) {
 	cur, old := nights(1.08, 1, 1, 1, 1, 1.08)
 	in := Input{Current: cur, Baseline: stored(old...), Budgets: []budget.Budget{regression("wall_time", .02)}, Policy: DefaultPolicy()}
 	in.Policy.Allowance = nil
-	judge := func(c Cut) string {
+	judge := func(x budget.Exception, behind int) string {
 		t.Helper()
-		in.Cuts = []Cut{c}
+		x.Limit, x.Reason, x.Expires = .001, "checksums", "2020-01-01"
+		in.Accepted = []budget.Exception{x}
+		accepting(x, behind, in.Baseline.Sessions)
 		v, err := Evaluate(in)
 		if err != nil {
 			t.Fatal(err)
@@ -168,25 +180,24 @@ func TestAcceptedCut(t *testing.T) {
 				t.Errorf("%+v", c)
 			}
 		}
-		return fmt.Sprintf("%d %s", len(v.Baseline.Cuts), decisions(v))
+		return fmt.Sprintf("%d %s", len(v.Baseline.Cuts), strings.ReplaceAll(decisions(v), " acceptance_expired", ""))
 	}
-	at := start.Add(-time.Hour)
-	why := "accepted: checksums"
 	for _, tt := range []struct {
-		cut  Cut
-		want string
+		entry  budget.Exception
+		behind int
+		want   string
 	}{
-		{Cut{At: at, Why: why}, "3 pass, unproven, pass"},
-		{Cut{At: at, Why: why, Cells: budget.Budget{Benchmark: "b"}}, "1 suspect, unproven, suspect"},
-		{Cut{At: at, Why: why, Metric: "wall_time", Cells: budget.Budget{Cells: "*"}}, "3 pass, unproven, pass"},
-		{Cut{At: at, Why: why, Metric: "cpu_time"}, "0 suspect"},
-		{Cut{At: at, Why: why, Part: "gpu0"}, "0 suspect"},
-		{Cut{At: start, Why: why}, "0 suspect"}, // nothing is stored of the new level yet
-		{Cut{At: start.Add(-99 * time.Hour), Why: why}, "0 suspect"},
+		{budget.Exception{Metric: "wall_time"}, 1, "3 pass, unproven, pass"},
+		{budget.Exception{Metric: "wall_time", Benchmark: "b"}, 1, "1 suspect, unproven, suspect"},
+		{budget.Exception{Metric: "wall_time", Cells: "*"}, 1, "3 pass, unproven, pass"},
+		{budget.Exception{Metric: "cpu_time"}, 1, "0 suspect"},
+		{budget.Exception{Metric: "wall_time", Part: "gpu0"}, 1, "0 suspect"},
+		{budget.Exception{Metric: "wall_time"}, 0, "0 suspect"}, // nothing is stored of the new level yet
+		{budget.Exception{Metric: "wall_time"}, 5, "0 suspect"}, // all are behind it
 	} {
-		got := judge(tt.cut)
+		got := judge(tt.entry, tt.behind)
 		if got != tt.want {
-			t.Errorf("%+v: %s, want %s", tt.cut, got, tt.want)
+			t.Errorf("%+v, %d behind: %s, want %s", tt.entry, tt.behind, got, tt.want)
 		}
 	}
 }

@@ -43,7 +43,7 @@ type Facts struct {
 func Make(s *Suite, f Facts) (*Plan, error) {
 	p := &Plan{
 		Schema: Schema, Seed: f.Seed, Selection: f.Selected, Builds: f.Builds,
-		Suite:    result.Suite{Name: s.Name, Path: s.Path, Digest: s.Digest},
+		Suite:    result.Suite{Name: s.Name, Path: s.Path, Digest: s.Digest, Accepted: s.Accepted},
 		Sampling: s.Sampling, Limits: s.Limits, Metrics: definitions(s.Metrics),
 	}
 	var errs []error

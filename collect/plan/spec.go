@@ -13,7 +13,9 @@ type Suite struct {
 	Name   string
 	Path   string // as it is shown: relative to the repository's root where there is one
 	Digest string
-	Build  []string // command run once before the plan; empty: none
+	// Accepted are the keys of the changes that the file accepts: see result.Suite.
+	Accepted []string
+	Build    []string // command run once before the plan; empty: none
 	// Metrics are the definitions of what programs report themselves, by name.
 	Metrics    map[string]MetricDef
 	Benchmarks []Benchmark

@@ -46,6 +46,9 @@ type Suite struct {
 	Name   string `json:"name"`
 	Path   string `json:"path"`             // relative to the repository's root where there is one, else as given
 	Digest string `json:"digest,omitempty"` // "sha256:..." of the file's bytes
+	// Accepted are the keys of the changes that the file accepted (budget.Exception.Key):
+	// they tell sessions behind one from those before it.
+	Accepted []string `json:"accepted,omitempty"`
 }
 
 // PlanRef ties the document to the plan it was measured under.

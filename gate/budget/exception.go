@@ -1,6 +1,11 @@
 package budget
 
-import "time"
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"time"
+)
 
 // Exception is an entry of "accepted" or "quarantine" in a suite file: numbers
 // that a budget speaks against and that count as excused, until a day.
@@ -37,6 +42,18 @@ func (x *Exception) Narrow() bool {
 func (x *Exception) Covers(metric, part string) bool {
 	return (x.Metric == "" || x.Metric == metric) && (x.Part == "" || matchPart(x.Part, part))
 }
+
+// Key is the same for entries that accept the same change for the same reason, until
+// whatever day: documents keep it.
+func (x *Exception) Key() string {
+	h := sha256.New()
+	for _, field := range []string{x.Metric, x.Part, x.Cells, x.Benchmark, x.Variant, x.Input, fmt.Sprint(x.Limit), fmt.Sprint(x.Amount), x.Reason} {
+		fmt.Fprintf(h, "%d:%s", len(field), field) // lengths keep ("a", "bc") and ("ab", "c") apart
+	}
+	return hex.EncodeToString(h.Sum(nil)[:keyBytes])
+}
+
+const keyBytes = 10 // 80 bits: no two entries of a project have the same
 
 // Left is how many whole days an entry still counts at a moment: 0 on its last
 // day, negative once it has expired. A day that cannot be read has expired.

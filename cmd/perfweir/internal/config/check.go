@@ -57,6 +57,9 @@ func (c *checker) file(data []byte) *File {
 	c.readBenchmarks()
 	out.Budgets = c.budgets()
 	out.Accepted, out.Quarantine = c.accepted(), c.quarantine()
+	for i := range out.Accepted {
+		out.Suite.Accepted = append(out.Suite.Accepted, out.Accepted[i].Key())
+	}
 	for i := range c.benchmarks {
 		out.Suite.Benchmarks = append(out.Suite.Benchmarks, c.benchmarks[i].finish())
 	}
