@@ -43,6 +43,36 @@ func (s Shell) open(o Options) (*output, error) {
 	return &output{dir: dir, lock: lock}, nil
 }
 
+// forget removes what an earlier run concluded from a folder that is to be begun anew,
+// before anything can fail: who takes the folder whatever happened would take an old
+// verdict for this run's. What may still be compared with is there until measuring
+// begins.
+func (s Shell) forget(o Options) error {
+	if _, err := os.Lstat(o.Out); !o.Fresh || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	out, err := s.open(o)
+	if err != nil {
+		return err
+	}
+	defer out.close()
+	keep := []string{durable.Plan, durable.Journal, durable.RunLog, durable.Runs, durable.Baseline, durable.Selftest, durable.Prepared, durable.Machines}
+	if within(out.dir, o.Baseline) {
+		keep = append(keep, durable.Results)
+	}
+	return durable.Clear(out.dir, keep...)
+}
+
+// within reports whether a path is a folder or below it.
+func within(dir, path string) bool {
+	abs, err := filepath.Abs(path)
+	if path == "" || err != nil {
+		return false
+	}
+	rel, err := filepath.Rel(dir, abs)
+	return err == nil && filepath.IsLocal(rel)
+}
+
 // reopen locks a folder that holds results already.
 func (s Shell) reopen(dir string) (*output, error) {
 	dir, err := filepath.Abs(dir)

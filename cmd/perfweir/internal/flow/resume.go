@@ -66,6 +66,9 @@ func (s Shell) start(ctx context.Context, o Options) (*suite, *output, *matrix, 
 	case o.Resume:
 		begin = s.resume
 	}
+	if err := s.forget(o); err != nil {
+		return nil, nil, nil, err
+	}
 	su, err := s.load(o)
 	if err != nil {
 		return nil, nil, nil, err
