@@ -22,7 +22,11 @@ func Selftest(w io.Writer, d *selftest.Document, opts Options) error {
 	}
 	t.selftestRates(d)
 	t.selftestMetrics(d)
-	if len(d.Injections) == 0 {
+	switch {
+	case len(d.Injections) > 0:
+	case d.Sessions < selftest.LeastSessions:
+		t.line(dim, fmt.Sprintf("`perfweir ci` does not take the spread of sessions from here: that needs %d or more, and these are %d.", selftest.LeastSessions, d.Sessions), "")
+	default:
 		t.line(dim, fmt.Sprintf("While fewer than %d sessions are stored, `perfweir ci` takes their spread from here.", d.MinSessions), "")
 	}
 	for i := range d.Injections {

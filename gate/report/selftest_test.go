@@ -31,6 +31,20 @@ func TestSelftestGolden(t *testing.T) {
 	golden(t, "selftest.txt", []byte(renderTrends(t, func(w *bytes.Buffer) error { return Selftest(w, selftestDocument("codec"), Options{}) })))
 }
 
+func TestSelftestSaysWhoUsesIt(t *testing.T) {
+	for n, want := range map[int]string{
+		selftest.LeastSessions - 1: "needs 10 or more, and these are 9.",
+		selftest.LeastSessions:     "While fewer than 5 sessions are stored, `perfweir ci` takes their spread from here.",
+	} {
+		d := selftestDocument("codec")
+		d.Sessions, d.Injections = n, nil
+		out := renderTrends(t, func(w *bytes.Buffer) error { return Selftest(w, d, Options{Width: 200}) })
+		if !strings.Contains(out, want) || strings.Count(out, "`perfweir ci`") != 1 {
+			t.Errorf("%d sessions: want %q in\n%s", n, want, out)
+		}
+	}
+}
+
 func TestSelftestIsSafe(t *testing.T) {
 	out := colour.ReplaceAllString(renderTrends(t, func(w *bytes.Buffer) error {
 		return Selftest(w, selftestDocument("a\x1b[31m\nb\u202e"), Options{Color: true})

@@ -18,6 +18,10 @@ import (
 // Schema is the tag of the document.
 const Schema = "perfweir.selftest/v1"
 
+// LeastSessions is how many sessions tell their spread: fewer leave bounds so wide
+// that the allowance is better.
+const LeastSessions = 10
+
 // Document is a whole self-test.
 type Document struct {
 	Schema    string      `json:"schema"`

@@ -18,10 +18,6 @@ import (
 	"github.com/perfweir/perfweir/gate/stats"
 )
 
-// leastSelftest is how many sessions tell their spread: fewer leave bounds so wide
-// that the allowance is better.
-const leastSelftest = 10
-
 // selftestFile is where the self-test of a suite is kept at a desk. One with injections
 // has a place of its own: its unchanged sessions are behind a shell too, and do not tell
 // how much the suite's differ.
@@ -59,8 +55,8 @@ func (s Shell) selftestHere(su *suite, b *baseline.Baseline) (*selftest.Document
 	case len(d.Injections) > 0:
 		say("%s was made with --inject, which starts all commands through a shell: it does not tell how much sessions differ here", path)
 		return nil, nil
-	case d.Sessions < leastSelftest:
-		say("%s is of %s: %d would tell how much sessions differ here", path, plural(d.Sessions, "session"), leastSelftest)
+	case d.Sessions < selftest.LeastSessions:
+		say("%s is of %s: %d would tell how much sessions differ here", path, plural(d.Sessions, "session"), selftest.LeastSessions)
 		return nil, nil
 	}
 	say("spread between sessions: %s", byWhat(d))
