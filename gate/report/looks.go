@@ -64,9 +64,18 @@ func stopWord(stop string) string {
 }
 
 // lookOf is the look at which a cell stopped, for its row: "look 1", and the
-// reason in a word where it is not that all was decided.
+// reason in a word where it is not that all was decided. A cell may have gone on
+// after its findings were decided, or had nothing to decide: then it is the look up
+// to which its repeats were measured, or nothing where that is not known.
 func (f *facts) lookOf(c *verdict.Cell) string {
-	if c.Look == 0 || len(f.v.Policy.Looks) < 2 {
+	looks := f.v.Policy.Looks
+	if c.Look == 0 || len(looks) < 2 {
+		return ""
+	}
+	switch reached := slices.Index(looks, c.Expected()) + 1; {
+	case reached > c.Look:
+		return fmt.Sprintf("look %d", reached)
+	case reached == 0 && c.Due == 0 && c.Look < len(looks):
 		return ""
 	}
 	text := fmt.Sprintf("look %d", c.Look)

@@ -59,6 +59,22 @@ func TestLooksAreTold(t *testing.T) {
 			t.Errorf("repeats that were not due are missed:\n%s", got)
 		}
 	}
+	// All looks were measured though nothing had to be decided.
+	v = withLooks()
+	for at, want := range map[*verdict.Cell]string{
+		{Look: 1, Stop: "decided", Planned: 20}:           "look 3",
+		{Look: 1, Stop: "decided", Planned: 20, Due: 10}:  "look 2",
+		{Look: 2, Stop: "futility", Planned: 20}:          "look 3",
+		{Look: 1, Stop: "decided", Planned: 24}:           "",
+		{Look: 1, Stop: "decided", Planned: 24, Due: 6}:   "look 1",
+		{Look: 2, Stop: "time_cap", Planned: 20, Due: 10}: "look 2, time cap",
+		{Look: 3, Stop: "max_looks", Planned: 24}:         "look 3",
+	} {
+		f := facts{v: v}
+		if got := f.lookOf(at); got != want {
+			t.Errorf("%+v: %q, want %q", at, got, want)
+		}
+	}
 	v.Policy.Looks = []int{20}
 	for _, f := range formats() {
 		if got := string(render(t, f, v)); strings.Contains(got, "after look") || strings.Contains(got, "(look") {
