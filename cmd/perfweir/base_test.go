@@ -328,6 +328,35 @@ func TestBaseDoesNotBuild(t *testing.T) {
 	}
 }
 
+// Where nothing is stored either, nothing decides, and the session that was compared
+// with nothing becomes a baseline only on purpose.
+func TestBaseDoesNotBuildAndNothingIsStored(t *testing.T) {
+	for _, reference := range []string{"stored", "auto"} {
+		t.Run(reference, func(t *testing.T) {
+			d := newDesk(t, "gate: {reference: "+reference+"}\n")
+			broken := d.commit(map[string]string{"build.sh": "exit 3\n"})
+			d.commit(map[string]string{"build.sh": deskBuild})
+			stored := filepath.Join(d.dir, ".perfweir/baseline/tools")
+			for _, args := range [][]string{{"--base", broken}, {"--resume", "--base", broken}} {
+				v, said := d.ci(0, args...)
+				if f := cost(t, v); f.Outcome != verdict.NoBaseline {
+					t.Errorf("%v: %+v", args, f)
+				}
+				if _, err := os.Stat(stored); !os.IsNotExist(err) || strings.Contains(said, "perfweir: saved as baseline") || !strings.Contains(said, "not saved as baseline: it was") {
+					t.Errorf("%v: %v\n%s", args, err, said)
+				}
+			}
+			d.has("report.md", "could not be built: stored sessions decide, and nothing does where none is stored")
+			if code, said := d.perfweir("baseline", "save"); code != 0 {
+				t.Fatalf("code %d: %s", code, said)
+			}
+			if files, err := os.ReadDir(stored); err != nil || len(files) != 1 {
+				t.Errorf("%v, %v", files, err)
+			}
+		})
+	}
+}
+
 func TestBaseThatIsNone(t *testing.T) {
 	d := newDesk(t, "")
 	if code, said := d.perfweir("ci", "--base", "nowhere"); code != 4 || !strings.Contains(said, "--base nowhere: no such commit here") {

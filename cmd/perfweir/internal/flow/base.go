@@ -53,7 +53,7 @@ func (p *prepared) pair(su *suite, j *job) pairing {
 }
 
 func notHere(commit string) string {
-	return fmt.Sprintf("the base commit %.12s is not in the clone and could not be fetched, so it was not built: stored sessions decide", commit)
+	return fmt.Sprintf("the base commit %.12s is not in the clone and could not be fetched, so it was not built: stored sessions decide, and nothing does where none is stored", commit)
 }
 
 // reference is what budgets against the baseline are held against: the comparison
@@ -143,7 +143,7 @@ func lastWord(printed string) string {
 
 // baseFailed is why the base build is not there, as the verdict tells it.
 func baseFailed(commit string, err error) string {
-	return Visible(fmt.Sprintf("the base commit %.12s could not be built, and stored sessions decide: %v", commit, err))
+	return Visible(fmt.Sprintf("the base commit %.12s could not be built: stored sessions decide, and nothing does where none is stored: %v", commit, err))
 }
 
 // placeOf is where the base build of an output folder stands: outside the
@@ -244,6 +244,7 @@ func (s Shell) pairWith(ctx context.Context, su *suite, out *output, p *pairing,
 	case p.must:
 		return fmt.Errorf("resume: the plan has a base build: %w", err)
 	}
+	out.unpaired = true
 	p.why = baseFailed(p.commit, err)
 	return nil
 }

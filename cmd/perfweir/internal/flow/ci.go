@@ -248,6 +248,9 @@ func (s Shell) keepSession(su *suite, o Options, out *output, doc *result.Docume
 	switch {
 	case b.State == baseline.Failed || o.Cells != "" || v.ExitCode != gate.ExitPass:
 		return nil
+	case b.State != baseline.OK && out.unpaired:
+		s.say("not saved as baseline: it was to be compared with a base commit that could not be built, so it was compared with nothing; `perfweir baseline save` saves it")
+		return nil
 	case b.State == baseline.OK && v.Outcome != verdict.Pass:
 		s.say("not added to the baseline: the outcome is %s; `perfweir baseline save` adds it", v.Outcome)
 		return nil

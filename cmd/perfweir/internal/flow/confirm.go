@@ -147,6 +147,7 @@ func (s Shell) confirm(ctx context.Context, su *suite, o Options, out *output, d
 	}
 	base, err := s.buildBase(ctx, su, out, c.Commit)
 	if err != nil {
+		out.unpaired = true
 		warnings, rerr := s.restore(files)
 		if ctx.Err() != nil || rerr != nil {
 			return errors.Join(err, rerr)

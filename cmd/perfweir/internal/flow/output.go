@@ -25,6 +25,8 @@ type output struct {
 	lock *durable.Lock
 	// undo is what is done at the end, whatever happened, the last first.
 	undo []func()
+	// unpaired is set when a base build that was asked for did not come about.
+	unpaired bool
 }
 
 // open makes an output folder ready for a new run.

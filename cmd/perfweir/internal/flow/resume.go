@@ -145,6 +145,7 @@ func (s Shell) goOn(ctx context.Context, su *suite, o Options, out *output) (*ma
 	if err != nil {
 		return nil, err
 	}
+	out.unpaired = o.pair.commit != "" && pair.commit == ""
 	o.pair = &pair
 	p, err := s.plan(ctx, su, o, out)
 	if err != nil {
