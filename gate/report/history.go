@@ -84,6 +84,41 @@ func (f *facts) since(c *verdict.Comparison) string {
 	return f.v.Baseline.Anchor.Name
 }
 
+// stepOf is a step since the anchor that was cut and is by itself beyond the budget
+// that a creep broke; 0 where there is none.
+func (f *facts) stepOf(x *verdict.Finding, c *verdict.Comparison) float64 {
+	b := f.v.Baseline
+	if f.since(c) == "" || b == nil || x.Allowed == nil || c.Ratio == nil || !(c.Reference > 0) {
+		return 0
+	}
+	limit := *x.Allowed / c.Reference
+	for i := range b.Cuts {
+		k := &b.Cuts[i]
+		if k.Cell != x.Cell || k.Metric != x.Metric || k.Phase != x.Phase || k.Part != x.Part || k.Kind != verdict.CutStep || f.beforeAnchor(k.Session) {
+			continue
+		}
+		if up := *c.Ratio > 1; up && k.Ratio > limit || !up && k.Ratio > 0 && k.Ratio < limit {
+			return k.Ratio
+		}
+	}
+	return 0
+}
+
+// beforeAnchor reports whether a stored session is of before the anchor's newest, or
+// that one itself.
+func (f *facts) beforeAnchor(session string) bool {
+	b := f.v.Baseline
+	if b.Anchor == nil || len(b.Anchor.Sessions) == 0 {
+		return false
+	}
+	for i := range b.Sessions {
+		if b.Sessions[i].ID == session {
+			return !b.Sessions[i].StartedAt.After(b.Anchor.Sessions[0].StartedAt)
+		}
+	}
+	return false
+}
+
 func (f *facts) anchorText(a *verdict.Anchor) string {
 	if len(a.Sessions) == 0 {
 		return fmt.Sprintf("anchor %s: missing: %s", a.Name, a.Why)

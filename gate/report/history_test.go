@@ -95,4 +95,20 @@ func TestCreepIsToldApart(t *testing.T) {
 	if strings.Count(cases.String(), " since v1.4.0\"") != 1 {
 		t.Errorf("cases:\n%s", cases.String())
 	}
+	// A step that was cut is beyond the budget by itself, or is not, or is of before the
+	// anchor, or of another metric.
+	allowed := 1.05 * v.Comparisons[*f.Comparison].Reference
+	f.Allowed = &allowed
+	after, before := v.Baseline.Sessions[1].ID, v.Baseline.Sessions[6].ID
+	for _, cut := range []struct {
+		metric, session string
+		ratio           float64
+		told            bool
+	}{{f.Metric, after, 1.302, true}, {f.Metric, after, 1.04, false}, {f.Metric, before, 1.302, false}, {"other", after, 1.302, false}} {
+		v.Baseline.Cuts = []verdict.Cut{{Cell: f.Cell, Metric: cut.metric, Phase: f.Phase, Part: f.Part, Kind: verdict.CutStep, Session: cut.session, Left: 3, Ratio: cut.ratio}}
+		page := string(render(t, formats()[0], v))
+		if strings.Contains(page, "in steps of which one was +30.2 %") != cut.told || strings.Contains(page, "no single step was beyond the budget") == cut.told {
+			t.Errorf("%+v:\n%s", cut, page)
+		}
+	}
 }

@@ -111,8 +111,14 @@ func (f *facts) why(x *verdict.Finding) string {
 		parts = append(parts, s)
 		reasons = slices.DeleteFunc(slices.Clone(reasons), func(r string) bool { return r == "acceptance_expired" || r == "beyond_accepted" })
 	}
-	parts = append(parts, wordsOf(reasons)...)
 	c := f.comparison(x)
+	for _, r := range reasons {
+		if step := f.stepOf(x, c); r == "creep" && step != 0 {
+			parts = append(parts, "in steps of which one was "+unit.FormatRatio(step))
+		} else {
+			parts = append(parts, wordOf(r))
+		}
+	}
 	if c != nil {
 		parts = append(parts, wordsOf(c.Doubts)...)
 	}
