@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -29,6 +30,9 @@ through /bin/sh in all sessions, so that its cost is on both sides.
 What it came to is written beside the desk's baseline; no session is added to that.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if len(t.Inject) == 0 && cmd.Flags().Changed("injected") {
+				return fmt.Errorf("%w: --injected is the number of sessions for each --inject, and there is none: add --inject cpu=10%%, or leave it out", flow.ErrUsage)
+			}
 			d, err := c.shell().Selftest(cmd.Context(), o, t)
 			if d != nil {
 				if terr := report.Selftest(c.Stdout, d, report.Options{Color: c.Terminal}); err == nil {
