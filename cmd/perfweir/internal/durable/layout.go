@@ -44,8 +44,9 @@ func ours() []string {
 var ErrNotEmpty = errors.New("the folder holds an earlier run")
 
 // Claim locks an output folder for a new run: it is created, or empty, or, with
-// fresh, ours. Nothing is removed yet (Clear). A folder that holds other things is refused before
-// anything in it is touched, so that a mistyped -o cannot mix with somebody's work.
+// fresh, ours. Nothing is removed yet (Clear). A folder that holds other things is
+// refused before anything in it is touched, so that a mistyped -o cannot mix with
+// somebody's work.
 func Claim(dir string, fresh bool, now time.Time) (*Lock, error) {
 	lock, err := Join(dir, now) // first: a folder in use is told as that, not as an earlier run
 	if err != nil {

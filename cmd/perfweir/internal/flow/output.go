@@ -48,8 +48,11 @@ func (s Shell) open(o Options) (*output, error) {
 // forget removes what an earlier run concluded from a folder that is to be begun anew,
 // before anything can fail: who takes the folder whatever happened would take an old
 // verdict for this run's. What may still be compared with is there until measuring
-// begins.
+// begins; and all of it where the suite file is mistyped.
 func (s Shell) forget(o Options) error {
+	if _, err := os.Stat(o.Config); err != nil {
+		return nil
+	}
 	if _, err := os.Lstat(o.Out); !o.Fresh || errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
