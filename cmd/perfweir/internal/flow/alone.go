@@ -76,6 +76,14 @@ func onThisMachine(l *launch.Launcher) collect.Measure {
 	}
 }
 
+// noted keeps that something was run.
+func (m *matrix) noted(do collect.Measure) collect.Measure {
+	return func(ctx context.Context, r measure.Run) measure.Outcome {
+		m.ran = true
+		return do(ctx, r)
+	}
+}
+
 // edited measures cells as edit makes them; nil leaves them as planned.
 func edited(edit func(plan.Cell) plan.Cell, do collect.Measure) collect.Measure {
 	if edit == nil {

@@ -68,10 +68,10 @@ func (s Shell) confirmation(out *output, doc *result.Document, reference string)
 }
 
 // clearConfirmation removes what measuring left where doubts are measured again: a
-// command that wrote there would be its own witness. A resumed session keeps what its
-// earlier part measured.
-func (o *output) clearConfirmation(resume bool) error {
-	if resume {
+// command that wrote there would be its own witness. keep: all was measured by an
+// earlier process, which then went on to its doubts.
+func (o *output) clearConfirmation(keep bool) error {
+	if keep {
 		return nil
 	}
 	if err := durable.RemoveAll(o.path(durable.Confirm)); err != nil {
@@ -84,7 +84,7 @@ func (o *output) clearConfirmation(resume bool) error {
 // the commit: at a desk there is no event that does.
 func (s Shell) confirmAtDesk(ctx context.Context, r rules, o Options, out *output, m *matrix, doc *result.Document, b *baseline.Baseline) error {
 	su := r.head
-	if err := out.clearConfirmation(o.Resume); err != nil || su.file.Gate.Reference != config.Auto {
+	if err := out.clearConfirmation(m.whole(doc)); err != nil || su.file.Gate.Reference != config.Auto {
 		return err
 	}
 	v, err := s.judge(r, doc, b, nil)
@@ -110,7 +110,7 @@ func (s Shell) confirmAtDesk(ctx context.Context, r rules, o Options, out *outpu
 // confirmInJob measures doubts again beside the comparison commit. It needs no
 // token: that commit was fetched before.
 func (s Shell) confirmInJob(ctx context.Context, su *suite, o Options, out *output, m *matrix, j *job, p *prepared, doc *result.Document) error {
-	err := out.clearConfirmation(o.Resume)
+	err := out.clearConfirmation(m.whole(doc))
 	if err != nil || j.mode != modeMeasure || p.Comparison.Commit == "" || p.Comparison.Self || p.reference(su) != config.Auto {
 		return err
 	}

@@ -93,7 +93,7 @@ func (s Shell) measure(ctx context.Context, out *output, m *matrix) (*result.Doc
 	launcher := s.launcher(out)
 	defer s.endLauncher(launcher)
 	m.session.LaunchFloor = launcher.Floor()
-	do, end, err := withControl(m.plan, edited(m.edit, onThisMachine(launcher)))
+	do, end, err := withControl(m.plan, edited(m.edit, m.noted(onThisMachine(launcher))))
 	if err != nil {
 		m.log.Close()
 		return nil, err

@@ -25,6 +25,7 @@ type matrix struct {
 	log       *journal.Writer  // open when there is a past
 	files     commandFiles     // of the workflow's step
 	keep      []string         // what an earlier step left in the folder and is needed
+	ran       bool             // something of it was run in this process
 	// retryFailed tries again what went wrong.
 	retryFailed bool
 	// edit changes how a cell is executed, and nothing that is recorded of it: a
@@ -35,6 +36,12 @@ type matrix struct {
 	// before is how long something else was measured that shares limits.time, in
 	// seconds.
 	before float64
+}
+
+// whole reports whether an earlier process measured all of it: no command of the
+// suite was run since.
+func (m *matrix) whole(doc *result.Document) bool {
+	return len(m.past) > 0 && !m.ran && !doc.Sessions[len(doc.Sessions)-1].Interrupted
 }
 
 // want is what the matrix needs a baseline to be.
