@@ -165,6 +165,10 @@ func (s Shell) upload(su *suite, o Options, j *job, out *output, all []*judged) 
 	if own := o.Job.ArtifactName; own != "" {
 		results, reports = own, own+"-reports"
 	}
+	// What a command wrote there would go along. Whatever is announced is laid out anew.
+	if err := durable.RemoveAll(out.path(durable.Upload)); err != nil {
+		return nil, fmt.Errorf("lay out: %w", err)
+	}
 	var list []publish.Output
 	if j.measures() {
 		dir := filepath.Join(durable.Upload, "results")
@@ -205,7 +209,7 @@ func (o *output) link(to, from string, names ...string) error {
 		return err
 	}
 	for _, name := range names {
-		// A judging step may come here twice.
+		// Names of two machines may come to one folder.
 		if err := os.Remove(filepath.Join(to, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
