@@ -141,6 +141,9 @@ func (s Shell) stageMeasure(ctx context.Context, su *suite, o Options, j *job) e
 	if err != nil {
 		return err
 	}
+	if err := out.clearPlanted(m, doc); err != nil {
+		return err
+	}
 	if doc.Sessions[len(doc.Sessions)-1].Interrupted {
 		return context.Canceled
 	}
