@@ -2,6 +2,7 @@ package flow
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -119,7 +120,7 @@ func (s Shell) ciAtDesk(ctx context.Context, o Options) (*verdict.Document, erro
 	if err != nil {
 		return nil, err
 	}
-	if err := out.keepBaseline(b); err != nil {
+	if err := errors.Join(out.clearBaseline(), out.keepBaseline(b)); err != nil {
 		return nil, err
 	}
 	if err := out.keepSelftest(r.selftest); err != nil {
@@ -162,7 +163,9 @@ func (s Shell) Run(ctx context.Context, o Options) (*result.Document, error) {
 	defer out.close()
 	doc, err := s.alone(ctx, su, func() (*result.Document, error) { return s.measure(ctx, out, m) })
 	if err == nil {
-		err = out.clearPlanted(m, doc)
+		if err = out.clearPlanted(m, doc); err == nil && !m.whole(doc) {
+			err = out.clearBaseline()
+		}
 	}
 	return doc, err
 }

@@ -59,8 +59,9 @@ type judged struct {
 	again          *result.Document // doubts of it that were measured again; nil: none
 	baseline       *baseline.Baseline
 	verdict        *verdict.Document
-	rules          rules  // that the verdict was judged by
-	folder         string // where its documents and reports are
+	rules          rules    // that the verdict was judged by
+	folder         string   // where its documents and reports are
+	prepared       []string // files of baseline/ whose digest is known: a step may read them again
 }
 
 // part is what publish tells of it.
@@ -100,7 +101,7 @@ func (s Shell) judgeOne(ctx context.Context, su *suite, p *prepared, o Options, 
 
 // writeJudged writes documents and reports of one machine.
 func (o *output) writeJudged(j *judged) error {
-	if err := o.keepBaseline(j.baseline); err != nil {
+	if err := errors.Join(o.clearBaseline(j.prepared...), o.keepBaseline(j.baseline)); err != nil {
 		return err
 	}
 	return o.writeAll(append(documentsOf(j.verdict, j.doc, j.baseline), reportsOf(j.verdict, j.doc)...))
@@ -143,7 +144,7 @@ func (s Shell) judgeHere(ctx context.Context, su *suite, o Options, j *job, out 
 	if err != nil {
 		return nil, err
 	}
-	one.folder = out.dir
+	one.folder, one.prepared = out.dir, p.Baseline.files()
 	if err := out.writeJudged(one); err != nil {
 		return nil, err
 	}

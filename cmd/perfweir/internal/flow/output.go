@@ -146,6 +146,32 @@ func decode[T any](path string, from func(io.Reader) (*T, error)) (*T, error) {
 	return doc, nil
 }
 
+// clearBaseline removes sessions from the folder that a command may have left there,
+// but for files to keep.
+func (o *output) clearBaseline(keep ...string) error {
+	dir := o.path(durable.Baseline)
+	remove := []string{dir}
+	info, err := os.Lstat(dir)
+	if len(keep) > 0 && err == nil && info.IsDir() { // what a link names is not ours
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return fmt.Errorf("clear the baseline: %w", err)
+		}
+		remove = nil
+		for _, e := range entries {
+			if !slices.Contains(keep, e.Name()) {
+				remove = append(remove, filepath.Join(dir, e.Name()))
+			}
+		}
+	}
+	for _, path := range remove {
+		if err := durable.RemoveAll(path); err != nil {
+			return fmt.Errorf("clear the baseline: %w", err)
+		}
+	}
+	return nil
+}
+
 // keepBaseline copies the documents that are compared with into the folder, so
 // that it can be judged again without the place they came from.
 func (o *output) keepBaseline(b *baseline.Baseline) error {

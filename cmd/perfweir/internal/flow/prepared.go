@@ -82,6 +82,16 @@ type foundCandidate struct {
 	Refresh string `json:"refresh,omitempty"`
 }
 
+// files are the names of what was found, in baseline/.
+func (f foundBaseline) files() (names []string) {
+	for _, c := range f.Candidates {
+		if c.File != "" {
+			names = append(names, filepath.Base(c.File))
+		}
+	}
+	return names
+}
+
 // preparedBytes bounds prepared.json; baselines are in files of their own.
 const preparedBytes = 16 << 20
 
