@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 )
 
@@ -79,7 +80,8 @@ type Recovered struct {
 // Open continues a journal after its last whole record. What follows that record
 // is cut off, for good: see Read for what that is.
 func Open(path string) (*Writer, *Recovered, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND, 0)
+	// What was measured may have put a pipe there, which would be waited for.
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, nil, fmt.Errorf("open journal: %w", err)
 	}
@@ -92,6 +94,13 @@ func Open(path string) (*Writer, *Recovered, error) {
 }
 
 func resume(f *os.File, path string) (*Writer, *Recovered, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, nil, cause(err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, nil, errors.New("it is no regular file: whoever made it may remove it")
+	}
 	records, dropped, err := Read(f)
 	if err != nil {
 		return nil, nil, err
@@ -99,8 +108,7 @@ func resume(f *os.File, path string) (*Writer, *Recovered, error) {
 	if len(records) == 0 {
 		return nil, nil, ErrEmpty
 	}
-	info, err := f.Stat()
-	if err != nil {
+	if info, err = f.Stat(); err != nil {
 		return nil, nil, cause(err)
 	}
 	size := info.Size() - dropped

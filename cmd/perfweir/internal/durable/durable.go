@@ -60,13 +60,26 @@ func WriteFile(path string, write func(io.Writer) error) (err error) {
 // Open opens a file that a command may have put in the place of ours. What is no
 // regular file is refused: a FIFO would be waited for, a device never end.
 func Open(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	return openRegular(path, os.O_RDONLY)
+}
+
+// Append opens a file to add to, as Open does; one that is not there is made.
+func Append(path string) (*os.File, error) {
+	return openRegular(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND)
+}
+
+func openRegular(path string, flag int) (*os.File, error) {
+	irregular := fmt.Errorf("%s is no regular file: whoever made it may remove it", path)
+	f, err := os.OpenFile(path, flag|unix.O_NONBLOCK, 0o644)
+	if errors.Is(err, unix.ENXIO) { // a pipe that nobody reads
+		return nil, irregular
+	}
 	if err != nil {
 		return nil, err
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s is no regular file: whoever made it may remove it", path)
+		err = irregular
 	}
 	if err != nil {
 		f.Close()

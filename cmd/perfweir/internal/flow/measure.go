@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -81,7 +80,7 @@ func (s Shell) measure(ctx context.Context, out *output, m *matrix) (*result.Doc
 	if err := s.openJournal(out, m); err != nil {
 		return nil, err
 	}
-	log, err := os.OpenFile(out.path(durable.RunLog), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
+	log, err := durable.Append(out.path(durable.RunLog))
 	if err != nil {
 		m.log.Close()
 		return nil, fmt.Errorf("open run log: %w", err)
