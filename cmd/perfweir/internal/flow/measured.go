@@ -66,6 +66,11 @@ func (s Shell) selftestHere(su *suite, b *baseline.Baseline) (*selftest.Document
 // inCI reports whether some CI system runs this process: what lies in the checkout is
 // then the change's own.
 func (s Shell) inCI() bool {
+	for _, name := range []string{"TF_BUILD", "TEAMCITY_VERSION", "JENKINS_URL"} { // of systems that do not set CI
+		if value(s.Environ, name) != "" {
+			return true
+		}
+	}
 	ci := value(s.Environ, "CI")
 	return value(s.Environ, "GITHUB_ACTIONS") == "true" || ci != "" && ci != "false" && ci != "0"
 }
