@@ -91,7 +91,7 @@ func readSelftest(path string) (*selftest.Document, error) {
 // judged again as it was.
 func (o *output) keepSelftest(d *selftest.Document) error {
 	if d == nil {
-		if err := os.Remove(o.path(durable.Selftest)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := durable.RemoveAll(o.path(durable.Selftest)); err != nil {
 			return fmt.Errorf("an earlier run's self-test: %w", err)
 		}
 		return nil
