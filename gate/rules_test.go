@@ -78,16 +78,17 @@ func TestRelativeRules(t *testing.T) {
 	}
 }
 
-// TestCountedAdvice: two runs a side settle what one could not tell of a counted
-// metric, where all runs say alike; else it takes what a test needs.
+// TestCountedAdvice: two runs settle what one could not tell of a counted metric,
+// where all runs say alike and two are stored; else it takes what a test needs.
 func TestCountedAdvice(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
 		ref, cur []float64
 		two      bool
 	}{
-		{"beyond, one a side", repeat(1000, 1), repeat(1050, 1), true},
-		{"inside, one a side", repeat(1000, 1), repeat(1000, 1), true},
+		{"beyond, one a side", repeat(1000, 1), repeat(1050, 1), false},
+		{"inside, one a side", repeat(1000, 1), repeat(1000, 1), false},
+		{"inside, one against many", repeat(1000, 5), repeat(1000, 1), true},
 		{"one against many", repeat(1000, 5), repeat(1050, 1), true},
 		{"many against one", repeat(1000, 1), repeat(1050, 5), false},
 		{"between the budget and the floor", repeat(1000, 1), repeat(1011, 1), false},
@@ -102,6 +103,14 @@ func TestCountedAdvice(t *testing.T) {
 		f := own(t, evaluate(t, cur, stored(ref), regression("counted", 0.01)))
 		if f.Outcome != verdict.Inconclusive || f.Settle == nil || (f.Settle.Repeats == 2) != tt.two {
 			t.Errorf("%s: %s, settle %+v, two repeats %v (%s)", tt.name, f.Outcome, f.Settle, tt.two, f.Message)
+		}
+		if tt.two { // and they do
+			again := doc("03", 0)
+			again.Metrics["counted"] = cur.Metrics["counted"]
+			cell(again, "x", "", column{"counted": repeat(tt.cur[0], 2)})
+			if f := own(t, evaluate(t, again, stored(ref), regression("counted", 0.01))); f.Outcome == verdict.Inconclusive {
+				t.Errorf("%s, with two repeats: %s", tt.name, f.Message)
+			}
 		}
 	}
 }

@@ -140,8 +140,10 @@ func (e *evaluation) advise(t *test, f *verdict.Finding) {
 			s.Repeats = repeatsFor(c.deviation(), t.distance(), e.level, len(c.y), stats.RepeatsUnpaired, stats.SmallestNUnpaired(need))
 		}
 	}
-	if c.class == result.Counted && len(c.y) < countedRuns && t.clear() != "" {
-		s.Repeats = countedRuns // no test is needed then
+	// No test is needed of a counted metric with two runs a side; repeats do not add to
+	// what is stored.
+	if c.class == result.Counted && len(c.y) < countedRuns && (c.design == verdict.Paired || len(c.x) >= countedRuns) && t.clear() != "" {
+		s.Repeats = countedRuns
 	}
 	s.Base = c.against == budget.AgainstBaseline && f.Grade == verdict.Suspect
 	if s != (verdict.Settle{}) {
