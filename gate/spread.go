@@ -74,9 +74,7 @@ func pool(members []*contrast) {
 		if m := c.measured; m != nil {
 			// What few sessions differ by counts where it is more: those of different
 			// nights may differ by more than those of one hour. Their few degrees of
-			// freedom do not: the bounds would find nothing (with two sessions twice as
-			// slow in half of the cases), and still hold no rate where nights differ by
-			// twice as much (docs/statistics.md has the figures).
+			// freedom do not: with one or two the bounds are so wide that little is found.
 			s = stats.SessionSpread{SD: max(s.SD, m.SD), DF: m.DF}
 		}
 		c.spread = &spread{s.SD, s.DF, s}

@@ -108,9 +108,6 @@ func resume(f *os.File, path string) (*Writer, *Recovered, error) {
 	if len(records) == 0 {
 		return nil, nil, ErrEmpty
 	}
-	if info, err = f.Stat(); err != nil {
-		return nil, nil, cause(err)
-	}
 	size := info.Size() - dropped
 	if dropped > 0 {
 		if err := f.Truncate(size); err != nil {

@@ -13,10 +13,10 @@ type Control struct {
 const controlTimeout, controlKillAfter = 60, 2 // s
 
 // addControl adds the control cell behind all others: one run in every block of the
-// cell with most looks, so that it sees what the session's cells see, all along. Every shard and every
-// selection of cells has it whole, since each is compared by itself; the base build
-// has no twin of it. It counts neither into limits.cells nor into what a shard is
-// dealt.
+// cell with most looks, so that it sees what the session's cells see, all along. Every
+// shard and every selection of cells has it whole, since each is compared by itself;
+// the base build has no twin of it. It counts neither into limits.cells nor into what a
+// shard is dealt.
 func (p *Plan) addControl(root string, c *Control) {
 	if c == nil {
 		return

@@ -33,6 +33,18 @@ func doubledU(x, y []float64) (u2 int) {
 	return u2
 }
 
+// divided are the values whose bit is set, and the others.
+func divided(all []float64, mask uint) (a, b []float64) {
+	for i, v := range all {
+		if mask>>i&1 == 1 {
+			a = append(a, v)
+		} else {
+			b = append(b, v)
+		}
+	}
+	return a, b
+}
+
 // enumerateRankSum divides the values in every way.
 func enumerateRankSum(x, y []float64) (less, greater float64) {
 	all := append(slices.Clone(x), y...)
@@ -42,15 +54,7 @@ func enumerateRankSum(x, y []float64) (less, greater float64) {
 		if bits.OnesCount(mask) != len(x) {
 			continue
 		}
-		var a, b []float64
-		for i, v := range all {
-			if mask>>i&1 == 1 {
-				a = append(a, v)
-			} else {
-				b = append(b, v)
-			}
-		}
-		u2 := doubledU(a, b)
+		u2 := doubledU(divided(all, mask))
 		total++
 		if u2 <= seen {
 			less++

@@ -90,8 +90,8 @@ func (o *output) clearPlanted(m *matrix, doc *result.Document) error {
 // the commit: at a desk there is no event that does.
 func (s Shell) confirmAtDesk(ctx context.Context, r rules, o Options, out *output, m *matrix, doc *result.Document, b *baseline.Baseline) error {
 	su := r.head
-	if err := out.clearConfirmation(m.whole(doc)); err != nil || su.file.Gate.Reference != config.Auto {
-		return err
+	if su.file.Gate.Reference != config.Auto {
+		return nil
 	}
 	v, err := s.judge(r, doc, b, nil)
 	if err != nil {

@@ -40,27 +40,34 @@ func (s Shell) selftestHere(su *suite, b *baseline.Baseline) (*selftest.Document
 	if d == nil || err != nil {
 		return nil, err
 	}
-	say := s.say
-	if len(b.Sessions) >= su.policy().MinSessions {
-		say = func(string, ...any) {} // where no odd one is left out, they tell it themselves
+	why := su.unfit(d, b.Sessions[0].Session().Host)
+	// Where there are enough stored sessions, and none is odd, they tell it themselves.
+	if few := len(b.Sessions) < su.policy().MinSessions; few && why != "" {
+		s.say("%s %s", su.shown(su.selftestFile(false)), why)
+	} else if few {
+		s.say("spread between sessions: %s", byWhat(d))
 	}
-	path := su.shown(su.selftestFile(false))
-	switch diff := baseline.HostDifference(b.Sessions[0].Session().Host, d.Host); {
-	case d.Suite != su.file.Suite.Name:
-		say("%s is the self-test of suite %q: `perfweir selftest` makes one of %q", path, d.Suite, su.file.Suite.Name)
-		return nil, nil
-	case diff != "":
-		say("%s is of another machine: %s", path, diff)
-		return nil, nil
-	case len(d.Injections) > 0:
-		say("%s was made with --inject, which starts all commands through a shell: it does not tell how much sessions differ here", path)
-		return nil, nil
-	case d.Sessions < selftest.LeastSessions:
-		say("%s is of %s: %d would tell how much sessions differ here", path, plural(d.Sessions, "session"), selftest.LeastSessions)
+	if why != "" {
 		return nil, nil
 	}
-	say("spread between sessions: %s", byWhat(d))
 	return d, nil
+}
+
+// unfit says why a self-test does not tell how much the suite's sessions differ on a
+// machine; "" where it does.
+func (su *suite) unfit(d *selftest.Document, host result.Host) string {
+	diff := baseline.HostDifference(host, d.Host)
+	switch {
+	case d.Suite != su.file.Suite.Name:
+		return fmt.Sprintf("is the self-test of suite %q: `perfweir selftest` makes one of %q", d.Suite, su.file.Suite.Name)
+	case diff != "":
+		return "is of another machine: " + diff
+	case len(d.Injections) > 0:
+		return "was made with --inject, which starts all commands through a shell: it does not tell how much sessions differ here"
+	case d.Sessions < selftest.LeastSessions:
+		return fmt.Sprintf("is of %s: %d would tell how much sessions differ here", plural(d.Sessions, "session"), selftest.LeastSessions)
+	}
+	return ""
 }
 
 // inCI reports whether some CI system runs this process: what lies in the checkout is
