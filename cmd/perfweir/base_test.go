@@ -302,6 +302,51 @@ budgets:`, 1)
 	}
 }
 
+// A build command that installs what head runs leaves no head to compare with: that
+// is said, and beside itself the base commit is not measured.
+func TestBaseBuildReplacesHead(t *testing.T) {
+	for _, reference := range []string{"stored", "auto"} {
+		t.Run(reference, func(t *testing.T) {
+			d := newDesk(t, "gate: {reference: "+reference+"}\n")
+			installed := filepath.Join(t.TempDir(), "tool")
+			suite := strings.Replace(fmt.Sprintf(deskSuite, "gate: {reference: "+reference+"}\n"), "bin/tool", installed, 1)
+			base := d.commit(map[string]string{"perfweir.yml": suite, "build.sh": deskBuild + "cp bin/tool " + installed + "\n"})
+			d.ci(0)
+			d.commit(map[string]string{"cost": "150\n"})
+			said := "building the base commit changed " + installed + ", which head runs"
+			if reference == "stored" {
+				if code, got := d.perfweir("ci", "--fresh", "--base", base); code != 3 || !strings.Contains(got, said) {
+					t.Errorf("exit code %d\n%s", code, got)
+				}
+				d.nothingLeft()
+				return
+			}
+			v, got := d.ci(1, "--fresh", "--base", base)
+			if f := cost(t, v); f.Outcome != verdict.Fail || f.Confirmed != nil || !strings.Contains(got, said) {
+				t.Errorf("%+v\n%s", f, got)
+			}
+			d.has("report.md", said)
+		})
+	}
+}
+
+// Where the suite file says nothing, --base has all measured beside that commit at a
+// desk, and without it nothing is.
+func TestBaseByDefault(t *testing.T) {
+	d := newDesk(t, "")
+	base := d.head()
+	d.ci(0)
+	d.commit(map[string]string{"cost": "150\n"})
+	v, said := d.ci(1, "--fresh")
+	if f := cost(t, v); v.Comparisons[*f.Comparison].Against != "baseline" || strings.Contains(said, "measured again") {
+		t.Errorf("%+v\n%s", f, said)
+	}
+	v, said = d.ci(1, "--fresh", "--base", base)
+	if f := cost(t, v); v.Comparisons[*f.Comparison].Against != "base" || strings.Contains(said, "measured again") {
+		t.Errorf("%+v\n%s", f, said)
+	}
+}
+
 // A base commit that does not build is told, with the end of what its build
 // printed, and what stored sessions say stands.
 func TestBaseDoesNotBuild(t *testing.T) {

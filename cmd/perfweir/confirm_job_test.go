@@ -82,6 +82,63 @@ func TestConfirmationLooksInAJob(t *testing.T) {
 	s.wants(s.do(job{event: guilty.event(s), inputs: map[string]string{"mode": "rejudge"}}), 1, "fail")
 }
 
+// Where the suite file says how to build and not what to compare with, doubts are
+// measured again; a file without a build command, or of stored, has none of it.
+func TestConfirmationByDefault(t *testing.T) {
+	build := func(keys string) string { return strings.Replace(siteSuite, "benchmarks:", keys+"\nbenchmarks:", 1) }
+	for _, tt := range []struct {
+		name, suite, change string
+		again               bool
+	}{
+		{"a build command", build("build: [sh, build.sh]"), "", true},
+		{"a build command, and stored", build("build: [sh, build.sh]\ngate: {reference: stored}"), "", false},
+		{"no build command", siteSuite, "", false},
+		{"a change cannot bring it", siteSuite, build("build: [sh, build.sh]"), false},
+		{"a change cannot end it", build("build: [sh, build.sh]"), siteSuite, true},
+		{"a change cannot say stored", build("build: [sh, build.sh]"), build("build: [sh, build.sh]\ngate: {reference: stored}"), true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := newSite(t)
+			s.commit(map[string]string{"perfweir.yml": tt.suite, "build.sh": "true\n"})
+			s.nights(1)
+			s.commit(map[string]string{"value": "108\n"}) // the stored session is 8 % too fast
+			s.gh.SetBranch("main", s.head())
+			files := map[string]string{"README": "words\n"}
+			if tt.change != "" {
+				files["perfweir.yml"] = tt.change
+			}
+			p := s.openPull("main", false, files)
+			o := s.do(job{event: p.event(s)})
+			if tt.again {
+				s.wants(o, 0, "pass")
+			} else {
+				s.wants(o, 1, "fail")
+			}
+			if again := strings.Contains(o.log, "measured again beside"); again != tt.again {
+				t.Errorf("measured again: %t, want %t\n%s", again, tt.again, o.log)
+			}
+			// The job that judges from what was uploaded comes to the same.
+			if r := s.do(job{event: p.event(s), inputs: map[string]string{"mode": "rejudge"}}); r.code() != o.code() {
+				t.Errorf("judged again: exit code %d, was %d", r.code(), o.code())
+			}
+		})
+	}
+}
+
+// The input base asks for all of it beside that commit, whatever the default is.
+func TestBaseByNameInAJob(t *testing.T) {
+	s := newSite(t)
+	s.commit(map[string]string{"perfweir.yml": strings.Replace(siteSuite, "benchmarks:", "build: [sh, build.sh]\nbenchmarks:", 1), "build.sh": "true\n"})
+	s.nights(1)
+	p := s.openPull("main", false, map[string]string{"value": "130\n"})
+	o := s.do(job{event: p.event(s), inputs: map[string]string{"base": "main"}})
+	s.wants(o, 1, "fail")
+	contains(t, "comment", s.comment(p).Body, "100 B of base", "130 B", "beside base commit")
+	if strings.Contains(o.log, "measured again") {
+		t.Errorf("%s", o.log)
+	}
+}
+
 // The comparison commit's suite file says whether doubts are measured again: a
 // change cannot choose it for itself.
 func TestConfirmationIsTheBasesToChoose(t *testing.T) {

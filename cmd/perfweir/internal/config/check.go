@@ -238,7 +238,7 @@ func (c *checker) gate() Gate {
 		On:          on,
 		AcceptLabel: c.acceptLabel(),
 		MergeGroup:  orDefault(g.MergeGroup.given(), g.MergeGroup.text, Measure),
-		Reference:   orDefault(g.Reference.given(), g.Reference.text, Stored),
+		Reference:   g.Reference.text,
 		Control:     g.Control.v,
 	}
 }

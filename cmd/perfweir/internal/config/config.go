@@ -44,7 +44,8 @@ type Gate struct {
 	AcceptLabel string
 	// MergeGroup is what a merge queue's run does: Measure or OnlyIfChanged.
 	MergeGroup string
-	// Reference is what budgets against the baseline are held against: Stored or Auto.
+	// Reference is what budgets against the baseline are held against: Stored, Auto, or
+	// "" where the file does not say (File.Reference).
 	Reference string
 	// Control asks for the control cell, and lets it speak for the machine.
 	Control bool
@@ -57,6 +58,21 @@ const (
 	// build.
 	Auto = "auto"
 )
+
+// Reference tells what budgets against the baseline are held against where the file
+// does not say: what stored sessions leave in doubt is worth a base build wherever
+// the file says how to build one. Without a build command programs come from
+// somewhere else, and beside the base commit the same ones would run again. named:
+// the base commit was asked for by name, so all is measured beside it at once.
+func (f *File) Reference(named bool) string {
+	switch {
+	case f.Gate.Reference != "":
+		return f.Gate.Reference
+	case len(f.Suite.Build) > 0 && !named:
+		return Auto
+	}
+	return Stored
+}
 
 // What the gate of a merge queue does.
 const (

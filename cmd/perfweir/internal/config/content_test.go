@@ -35,7 +35,7 @@ func TestDefaultsOfTheFile(t *testing.T) {
 	f := parse(t, "benchmarks: [{name: a, run: [a]}]\n")
 	equal(t, "gate", f.Gate, Gate{FalseAlarms: 0.05, On: map[string]string{
 		"inconclusive": "neutral", "no_baseline": "neutral", "not_comparable": "neutral", "suspicious": "warn", "gone": "fail", "new": "pass",
-	}, AcceptLabel: "perfweir-accept", MergeGroup: Measure, Reference: Stored})
+	}, AcceptLabel: "perfweir-accept", MergeGroup: Measure})
 	equal(t, "baseline", f.Baseline, baseline.Policy{Machine: baseline.SameKind, Sessions: 10, MinSessions: 5})
 	equal(t, "sampling", f.Suite.Sampling, plan.Sampling{Interval: 0.1})
 	equal(t, "limits", f.Suite.Limits, plan.Limits{Stdout: 64 << 20, Out: 4 << 30, Cells: 10000, Retries: 2})

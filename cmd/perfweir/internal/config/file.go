@@ -182,7 +182,7 @@ type gateFile struct {
 	On          onFile  `key:"on" doc:"What an outcome that is no clear answer does."`
 	AcceptLabel str     `key:"accept_label" doc:"Label by which somebody who may write lets a pull request's own suite file count at once. The default is perfweir-accept."`
 	MergeGroup  str     `key:"merge_group" enum:"measure,only_if_changed" doc:"What a merge queue's run does: measure (the default), or only_if_changed, which completes the check at once where the very tree was measured for the pull request and passed."`
-	Reference   str     `key:"reference" enum:"stored,auto" doc:"What budgets against the baseline are held against: stored (the default) sessions alone, or auto: what those leave in doubt, or have no session for, is measured again beside the commit that the change is compared with, and that stands."`
+	Reference   str     `key:"reference" enum:"stored,auto" doc:"What budgets against the baseline are held against: stored sessions alone, or auto: what those leave in doubt, or have no session for, is measured again beside the commit that the change is compared with, and that stands. Default: auto where build says how to build that commit and no base is named, else stored."`
 	Control     boolean `key:"control" doc:"Run a fixed command of perfweir's own between the others: how long it takes here and took in stored sessions tells a slow machine from a slow change. The default is false."`
 }
 

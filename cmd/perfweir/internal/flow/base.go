@@ -7,8 +7,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -44,7 +46,7 @@ func (s Shell) pairAtDesk(ctx context.Context, su *suite, o Options) (pairing, e
 func (p *prepared) pair(su *suite, j *job) pairing {
 	c := p.Comparison
 	switch {
-	case j.o.Base == "" || j.mode == ModeBaseline || p.reference(su) == config.Auto:
+	case j.o.Base == "" || j.mode == ModeBaseline || p.reference(su, j.o) == config.Auto:
 		return pairing{}
 	case !c.Here:
 		return pairing{why: notHere(c.Commit)}
@@ -58,16 +60,18 @@ func notHere(commit string) string {
 
 // reference is what budgets against the baseline are held against: the comparison
 // commit's suite file says so where there is one.
-func (p *prepared) reference(su *suite) string {
+func (p *prepared) reference(su *suite, o JobOptions) string {
+	file := su.file
 	if p.base != nil {
-		return p.base.Gate.Reference
+		file = p.base
 	}
-	return su.file.Gate.Reference
+	return file.Reference(o.Base != "")
 }
 
 // buildBase checks a commit out beside the repository, builds it with head's build
 // command and says what a plan needs to know of it. It is removed when the folder
-// is closed. Everything of it is code under test: it gets no secret.
+// is closed. Everything of it is code under test: it gets no secret. errHeadChanged
+// where head is not what it was before.
 func (s Shell) buildBase(ctx context.Context, su *suite, out *output, commit string) (*plan.Base, error) {
 	_, repo := worktree.Describe(ctx, su.root)
 	if repo == "" {
@@ -91,8 +95,20 @@ func (s Shell) buildBase(ctx context.Context, su *suite, out *output, commit str
 			s.warn("%v", err)
 		}
 	})
-	return s.buildTree(ctx, su, commit, filepath.Join(place, below))
+	head := s.programs(su, su.root)
+	base, err := s.buildTree(ctx, su, commit, filepath.Join(place, below))
+	now := s.programs(su, su.root)
+	for _, name := range slices.Sorted(maps.Keys(head)) {
+		if now[name] != head[name] {
+			return nil, fmt.Errorf("%w %s, which head runs: the build command has to keep to the folder that it runs in, and install nothing", errHeadChanged, name)
+		}
+	}
+	return base, err
 }
+
+// errHeadChanged: the build command wrote outside its tree, and what is called head
+// now runs what the base commit made.
+var errHeadChanged = errors.New("building the base commit changed")
 
 // buildTree builds the base commit in its tree; root stands there where the suite
 // file's folder does.
@@ -112,7 +128,7 @@ func (s Shell) buildTree(ctx context.Context, su *suite, commit, root string) (*
 			return nil, s.notBuilt(subs, err, log.text())
 		}
 	}
-	build.Programs = worktree.ProgramDigests(s.commands(&su.file.Suite, root), root)
+	build.Programs = s.programs(su, root)
 	return &plan.Base{Root: root, Build: build, Missing: s.missingIn(ctx, su.root)}, nil
 }
 
@@ -239,8 +255,8 @@ func (s Shell) pairWith(ctx context.Context, su *suite, out *output, p *pairing,
 	case err == nil:
 		facts.Base = base
 		return nil
-	case ctx.Err() != nil:
-		return err
+	case ctx.Err() != nil || errors.Is(err, errHeadChanged):
+		return err // head is not there any more: nothing can be measured
 	case p.must:
 		return fmt.Errorf("resume: the plan has a base build: %w", err)
 	}

@@ -116,7 +116,7 @@ func (s Shell) confirmAtDesk(ctx context.Context, r rules, o Options, out *outpu
 // confirmInJob measures doubts again beside the comparison commit. It needs no
 // token: that commit was fetched before.
 func (s Shell) confirmInJob(ctx context.Context, su *suite, o Options, out *output, m *matrix, j *job, p *prepared, doc *result.Document) error {
-	if j.mode != modeMeasure || p.Comparison.Commit == "" || p.Comparison.Self || p.reference(su) != config.Auto {
+	if j.mode != modeMeasure || p.Comparison.Commit == "" || p.Comparison.Self || p.reference(su, j.o) != config.Auto {
 		return nil
 	}
 	one, err := s.judgeOne(ctx, su, p, o, j, doc, nil)

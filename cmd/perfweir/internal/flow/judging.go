@@ -136,7 +136,7 @@ func (s Shell) judgeHere(ctx context.Context, su *suite, o Options, j *job, out 
 	if err != nil {
 		return nil, err
 	}
-	again, err := s.confirmation(out, doc, p.reference(su))
+	again, err := s.confirmation(out, doc, p.reference(su, j.o))
 	if err != nil {
 		return nil, err
 	}
@@ -218,7 +218,7 @@ func (s Shell) judgeMachine(ctx context.Context, su *suite, o Options, j *job, p
 	if err := ctx.Err(); err != nil {
 		return nil, err // a walk that was stopped says nothing of what there is
 	}
-	if len(docs) > 1 || own.reference(su) != config.Auto {
+	if len(docs) > 1 || own.reference(su, j.o) != config.Auto {
 		again = nil // shards that another job joins measure nothing again
 	}
 	return s.judgeOne(ctx, su, &own, o, j, doc, again[docs[0]])

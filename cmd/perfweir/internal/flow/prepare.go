@@ -54,7 +54,7 @@ func (s Shell) plan(ctx context.Context, su *suite, o Options, out *output) (*pl
 		_, err := worktree.FindProgram(program, su.root, e.Cwd, s.path(e))
 		return err != nil
 	}
-	build.Programs = worktree.ProgramDigests(s.commands(spec, su.root), su.root)
+	build.Programs = s.programs(su, su.root)
 	facts.Builds[result.BuildHead] = build
 	facts.Seed = drawSeed(o.Seed)
 	if o.pair != nil {
@@ -126,8 +126,10 @@ func (t *tail) text() string {
 	return strings.Join(lines, "\n")
 }
 
-// commands are all commands whose files identify the build, those of variants too.
-func (s Shell) commands(spec *plan.Suite, root string) []worktree.Command {
+// programs are the digests of the files that a suite's commands name, those of its
+// variants too, in a build whose suite folder is root: they identify it.
+func (s Shell) programs(su *suite, root string) map[string]string {
+	spec := &su.file.Suite
 	var out []worktree.Command
 	execs := plan.Execs(spec, root)
 	for i := range execs {
@@ -135,7 +137,7 @@ func (s Shell) commands(spec *plan.Suite, root string) []worktree.Command {
 		out = append(out, worktree.Command{Argv: e.Argv, Shell: e.Shell, Cwd: e.Cwd, Path: path},
 			worktree.Command{Argv: e.Prepare, Shell: e.PrepareSh, Cwd: e.Cwd, Path: path})
 	}
-	return out
+	return worktree.ProgramDigests(out, root)
 }
 
 // path is the PATH that a command gets.

@@ -17,7 +17,7 @@ const FindingsFile = durable.Findings
 
 // judgeAndTell judges and writes verdict, exhibits and reports.
 func (s Shell) judgeAndTell(r rules, out *output, doc *result.Document, b *baseline.Baseline) (*verdict.Document, error) {
-	again, err := s.confirmation(out, doc, r.head.file.Gate.Reference)
+	again, err := s.confirmation(out, doc, r.head.file.Reference(false))
 	if err != nil {
 		return nil, err
 	}
