@@ -78,7 +78,7 @@ func (s Shell) measureAndJudge(ctx context.Context, su *suite, o Options, j *job
 		return nil, err
 	}
 	defer out.close()
-	if err := s.proves(su, o, j, p, m); err != nil {
+	if err := s.decidesInJob(su, o, j, p, m); err != nil {
 		return nil, err
 	}
 	m.onward = s.undecidedInJob(su, o, j, p, m)
@@ -108,7 +108,7 @@ func (s Shell) ciAtDesk(ctx context.Context, o Options) (*verdict.Document, erro
 	// Before the first command runs: what it compares with cannot be changed by it.
 	b := su.baseline(ctx, o, m.want())
 	s.sayBaseline(b)
-	if err := canProve(su, su.policy().Require, b, m.plan); err != nil {
+	if err := s.decides(su, su.policy().Require, b, m.plan); err != nil {
 		return nil, err
 	}
 	r := su.working(o.Config)
@@ -161,6 +161,7 @@ func (s Shell) Run(ctx context.Context, o Options) (*result.Document, error) {
 		return nil, err
 	}
 	defer out.close()
+	s.warnShort(su, m.plan, nil)
 	doc, err := s.alone(ctx, su, func() (*result.Document, error) { return s.measure(ctx, out, m) })
 	if err == nil {
 		if err = out.clearPlanted(m, doc); err == nil && !m.whole(doc) {

@@ -61,8 +61,8 @@ budgets: [{metric: time_per_op, max_regression: 5%}]
 	}
 	p := &plan.Plan{Cells: []plan.Cell{{Name: "a", Benchmark: "a", Repeats: 2, Exec: file.Suite.Benchmarks[0].Exec}}}
 	var log bytes.Buffer
-	Shell{Log: &log}.announce(&suite{file: file}, p)
-	if want := "2 repeats cannot prove a regression among at least 1 test: 3 against one stored session"; !strings.Contains(log.String(), want) {
+	Shell{Log: &log}.warnShort(&suite{file: file}, p, nil)
+	if want := "2 repeats cannot prove a regression against one stored session of as many among at least 1 test: 3 repeats would do"; !strings.Contains(log.String(), want) {
 		t.Errorf("%s\nwant %s", log.String(), want)
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/perfweir/perfweir/collect/worktree"
 	"github.com/perfweir/perfweir/gate"
 	"github.com/perfweir/perfweir/gate/budget"
-	"github.com/perfweir/perfweir/gate/stats"
 	"github.com/perfweir/perfweir/gate/verdict"
 )
 
@@ -118,14 +117,10 @@ func (s Shell) judge(r rules, doc *result.Document, b *baseline.Baseline, again 
 	})
 }
 
-// tests is how many gated tests a plan will make, and the most of one kind that
-// its repeats can carry: told before anything runs.
+// tests is how many gated tests a plan will make: told before anything runs.
 type tests struct {
-	n, unpaired, paired int  // n: in all
-	more                bool // parts that a tool prints are not known before it has run
-	needUnpaired        int  // repeats that the family needs
-	needPaired          int
-	repeats             int // fewest of a tested cell
+	n    int
+	more bool // parts that a tool prints are not known before it has run
 }
 
 // String counts them: "3 tests", "at least 3 tests".
@@ -142,18 +137,9 @@ func (t *tests) String() string {
 func (su *suite) count(p *plan.Plan) tests {
 	t := tests{}
 	_, base := p.Builds[result.BuildBase]
-	for i, n := range su.testsOf(p.SuiteCells(), base) {
-		t.unpaired += n.unpaired
-		t.paired += n.paired
+	for _, n := range su.testsOf(p.SuiteCells(), base) {
+		t.n += n.n()
 		t.more = t.more || n.more
-		if n.n() > 0 && (t.repeats == 0 || p.Cells[i].Repeats < t.repeats) {
-			t.repeats = p.Cells[i].Repeats
-		}
-	}
-	t.n = t.unpaired + t.paired
-	if t.n > 0 {
-		level := su.file.Gate.FalseAlarms / float64(t.n)
-		t.needUnpaired, t.needPaired = stats.SmallestNUnpaired(level), stats.SmallestNPaired(level)
 	}
 	return t
 }
@@ -278,7 +264,7 @@ func (su *suite) noisyMetrics() func(string) bool {
 	}
 }
 
-// announce says what a plan will do and what it can decide.
+// announce says what a plan will do.
 func (s Shell) announce(su *suite, p *plan.Plan) {
 	runs, warmups := 0, 0
 	for i := range p.Order.Len() {
@@ -306,10 +292,4 @@ func (s Shell) announce(su *suite, p *plan.Plan) {
 		return
 	}
 	s.say("false-alarm rate %g %%, shared by %s%s", su.file.Gate.FalseAlarms*100, &t, more)
-	if t.unpaired > 0 && t.repeats < t.needUnpaired {
-		s.say("warning: %d repeats cannot prove a regression among %s: %d against one stored session of as many would; set repeats to %d", t.repeats, &t, t.needUnpaired, t.needUnpaired)
-	}
-	if t.paired > 0 && t.repeats < t.needPaired {
-		s.say("warning: %d repeats cannot prove a regression in one session among %s: %d would; set repeats to %d", t.repeats, &t, t.needPaired, t.needPaired)
-	}
 }

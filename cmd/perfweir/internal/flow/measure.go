@@ -218,6 +218,7 @@ func checkFolder(dir string, p *plan.Plan) error {
 // list prints what a plan would run.
 func (s Shell) list(w io.Writer, su *suite, p *plan.Plan) error {
 	s.announce(su, p)
+	s.warnShort(su, p, nil)
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(t, "cell\trepeats\twarm-ups\tcommand")
 	for i := range p.Cells {

@@ -46,6 +46,7 @@ func (su *suite) chooseLooks(cells []plan.Cell, base bool) [][]int {
 type reach struct {
 	design stats.Design
 	paired bool
+	stored bool  // it is known what is stored
 	looks  []int // of the cells
 	plan   stats.LookPlan
 }
@@ -73,7 +74,7 @@ func (su *suite) reached(p *plan.Plan, stored func(c *plan.Cell) int) []reach {
 		// all of them or not.
 		share := su.file.Gate.FalseAlarms * float64(len(looks)) / float64(max(1, len(p.Looks)))
 		if check, err := stats.CheckLooks(d, looks, share, family); err == nil {
-			out = append(out, reach{design: d, paired: paired, looks: looks, plan: check})
+			out = append(out, reach{design: d, paired: paired, stored: stored != nil, looks: looks, plan: check})
 		}
 	}
 	for i, t := range tests {
@@ -106,15 +107,22 @@ func (r *reach) shortfall(t *tests) string {
 		return ""
 	}
 	what := " against stored sessions"
-	if r.paired {
+	switch {
+	case r.paired:
 		what = " in one session"
+	case !r.stored:
+		what = " against one stored session of as many"
 	}
 	text := fmt.Sprintf("%s cannot prove a regression%s among %s", after(r.looks), what, t)
 	var ways []string
 	if n := r.plan.LeastRepeats; n > 0 {
-		ways = append(ways, fmt.Sprintf("%d repeats at the last look", n))
+		at := ""
+		if len(r.looks) > 1 {
+			at = " at the last look"
+		}
+		ways = append(ways, plural(n, "repeat")+at)
 	}
-	if n := r.plan.MostLooks; n > 0 {
+	if n := r.plan.MostLooks; n > 0 && len(r.looks) > 1 {
 		ways = append(ways, plural(n, "look"))
 	}
 	if n := r.plan.MostTests; n > 0 {
@@ -153,9 +161,7 @@ func (s Shell) announceLooks(su *suite, p *plan.Plan, t *tests, more string) {
 	s.say("%s: only what is undecided goes on", after(p.Looks))
 	s.say("false-alarm rate %g %%, shared by %s and %s, %.3g %% a look%s", su.file.Gate.FalseAlarms*100, t, plural(len(p.Looks), "look"), level*100, more)
 	for _, r := range su.reached(p, nil) {
-		if short := r.shortfall(t); short != "" {
-			s.say("warning: %s", short)
-		} else if first := r.plan.FirstFail; first > 1 && len(r.looks) > 1 {
+		if first := r.plan.FirstFail; r.plan.Decidable() && first > 1 && len(r.looks) > 1 {
 			kind := "against one stored session of as many"
 			if r.paired {
 				kind = "in one session"
@@ -165,23 +171,50 @@ func (s Shell) announceLooks(su *suite, p *plan.Plan, t *tests, more string) {
 	}
 }
 
+// warnShort says which looks of a plan cannot call a fail. stored is as of reached:
+// nil where nothing is compared with yet.
+func (s Shell) warnShort(su *suite, p *plan.Plan, stored func(c *plan.Cell) int) {
+	for _, short := range su.shortfalls(p, stored) {
+		s.say("warning: %s", short)
+	}
+}
+
+func (su *suite) shortfalls(p *plan.Plan, stored func(c *plan.Cell) int) []string {
+	t := su.count(p)
+	var out []string
+	for _, r := range su.reached(p, stored) {
+		if text := r.shortfall(&t); text != "" {
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
 // canProve refuses a plan that cannot reach the level of a gate that asks for
 // proof, before anything of it is run.
 func canProve(su *suite, require string, b *baseline.Baseline, p *plan.Plan) error {
 	if require != gate.RequireProof {
 		return nil
 	}
-	t := su.count(p)
-	var short []string
-	for _, r := range su.reached(p, storedRuns(b, su.policy().MinSessions)) {
-		if text := r.shortfall(&t); text != "" {
-			short = append(short, text)
-		}
-	}
+	short := su.shortfalls(p, storedRuns(b, su.policy().MinSessions))
 	if len(short) == 0 {
 		return nil
 	}
 	return fmt.Errorf("%w: gate.require asks for proof, and the plan cannot give it: %s", ErrUsage, strings.Join(short, "; "))
+}
+
+// decides refuses or warns of a plan that cannot call a fail against a baseline;
+// where that has no session, against one of as many runs.
+func (s Shell) decides(su *suite, require string, b *baseline.Baseline, p *plan.Plan) error {
+	if err := canProve(su, require, b, p); err != nil {
+		return err
+	}
+	if len(b.Sessions) == 0 {
+		s.warnShort(su, p, nil)
+	} else {
+		s.warnShort(su, p, storedRuns(b, su.policy().MinSessions))
+	}
+	return nil
 }
 
 // storedRuns counts the runs that cells are compared with.
@@ -225,14 +258,15 @@ func earlier(c *plan.Cell) []result.ID {
 	return out
 }
 
-// proves is canProve of a workflow's job, where it is known what was prepared.
-func (s Shell) proves(su *suite, o Options, j *job, p *prepared, m *matrix) error {
+// decidesInJob is decides of a workflow's job, where it is known what was prepared.
+func (s Shell) decidesInJob(su *suite, o Options, j *job, p *prepared, m *matrix) error {
 	if !p.known() || !j.judges() {
+		s.warnShort(su, m.plan, nil)
 		return nil
 	}
 	require := su.policy().Require
 	if r := p.rules(su, o); r.base != nil && r.base.Policy.Require != "" {
 		require = r.base.Policy.Require
 	}
-	return canProve(su, require, p.selectBaseline(p.rulesPolicy(su), m.want()), m.plan)
+	return s.decides(su, require, p.selectBaseline(p.rulesPolicy(su), m.want()), m.plan)
 }

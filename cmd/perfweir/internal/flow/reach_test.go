@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"bytes"
 	"errors"
 	"reflect"
 	"slices"
@@ -86,6 +87,26 @@ func TestCanProve(t *testing.T) {
 	}
 	if err := canProve(su, "", storing(1, 3), p); err != nil {
 		t.Errorf("without gate.require: %v", err)
+	}
+}
+
+// What is said before the first run is about what the plan is compared with.
+func TestDecidesWarns(t *testing.T) {
+	su, p := planned(t, "benchmarks: [{name: a, run: [a], repeats: 2}]\nbudgets: [{metric: wall_time, max_regression: 5%}]\n")
+	for _, tt := range []struct {
+		name string
+		b    *baseline.Baseline
+		want string
+	}{
+		{"nothing stored", storing(0, 0), "warning: 2 repeats cannot prove a regression against one stored session of as many among 1 test: 3 repeats would do\n"},
+		{"few stored runs", storing(1, 2), "warning: 2 repeats cannot prove a regression against stored sessions among 1 test: 5 repeats would do\n"},
+		{"many stored runs", storing(1, 20), ""},
+		{"enough sessions for their spread", storing(5, 2), ""},
+	} {
+		var log bytes.Buffer
+		if err := (Shell{Log: &log}).decides(su, "", tt.b, p); err != nil || !strings.HasSuffix(log.String(), tt.want) || (tt.want == "" && log.Len() > 0) {
+			t.Errorf("%s: %v\ngot  %s\nwant %s", tt.name, err, log.String(), tt.want)
+		}
 	}
 }
 

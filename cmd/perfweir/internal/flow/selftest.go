@@ -83,6 +83,7 @@ func (s Shell) Selftest(ctx context.Context, o Options, t SelftestOptions) (*sel
 		return nil, errors.Join(err, rerr)
 	}
 	s.announce(tr.su, tr.plan)
+	s.warnShort(tr.su, tr.plan, nil)
 	return tr.run(ctx)
 }
 

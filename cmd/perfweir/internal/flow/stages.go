@@ -132,7 +132,7 @@ func (s Shell) stageMeasure(ctx context.Context, su *suite, o Options, j *job) e
 	if err := p.loadCandidates(out); err != nil {
 		return err
 	}
-	if err := s.proves(su, o, j, p, m); err != nil {
+	if err := s.decidesInJob(su, o, j, p, m); err != nil {
 		return err
 	}
 	m.onward = s.undecidedInJob(su, o, j, p, m)
