@@ -263,6 +263,9 @@ func TestHistoryFromAnAnchor(t *testing.T) {
 		t.Errorf("%d requests", among.api)
 	}
 	s.wantsLook(s.look(s.desk(), "history", "--sessions", "11", "--anchor", strings.Repeat("a", 40)), 0, []string{"11 sessions", "no session of the anchor's commit is here"}, nil)
+	// The suite's own is the default.
+	s.write(map[string]string{"perfweir.yml": strings.Replace(siteSuite, "max_age: 30d", "max_age: 30d, anchor: v1.0", 1)})
+	s.wantsLook(s.look(s.desk(), "history", "--sessions", "11"), 0, []string{"13 sessions", "against the anchor " + first[:8] + ": +20"}, nil)
 }
 
 // That there is none and that nobody could be asked are different outcomes. What

@@ -45,7 +45,7 @@ of every machine; nothing of them is kept on this machine.`,
 	f.StringVar(&o.From, "from", "", "folder or github; default: as the suite says, github inside a workflow")
 	f.IntVar(&h.Sessions, "sessions", 0, "most sessions that are read from GitHub, newest first, two requests each; 0: 100")
 	f.StringVar(&h.Metric, "metric", "", "name of one metric; default: those with a budget against the baseline")
-	f.StringVar(&h.Anchor, "anchor", "", "commit, tag or branch that ratios are to; default: the first session")
+	f.StringVar(&h.Anchor, "anchor", "", "commit, tag or branch that ratios are to; default: baseline.anchor, else the first session")
 	f.BoolVar(&markdown, "markdown", false, "write GitHub's Markdown")
 	f.IntVar(&rows, "rows", 0, "most sessions, or trends, that are listed; 0: 60")
 	return cmd

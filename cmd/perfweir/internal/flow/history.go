@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/perfweir/perfweir/baseline"
@@ -16,7 +17,7 @@ import (
 // HistoryOptions are what a person wants to see of the stored sessions.
 type HistoryOptions struct {
 	Metric   string // empty: those of the suite's relative budgets
-	Anchor   string // commit, tag or branch that ratios are to; empty: each series' first session
+	Anchor   string // commit, tag or branch that ratios are to; empty: the suite's, else each series' first session
 	Sessions int    // at most so many of GitHub's; 0: historySessions
 }
 
@@ -35,9 +36,9 @@ func (s Shell) History(ctx context.Context, o Options, h HistoryOptions) ([]exhi
 	if err != nil {
 		return nil, err
 	}
-	anchor := h.Anchor
-	if id := su.anchorCommit(ctx, h.Anchor); id != "" {
-		anchor = id // else it is taken for the beginning of a hash
+	anchor, err := s.historyAnchor(ctx, su, &h)
+	if err != nil {
+		return nil, err
 	}
 	sessions, err := s.allSessions(ctx, su, o, h)
 	if err != nil {
@@ -53,6 +54,25 @@ func (s Shell) History(ctx context.Context, o Options, h HistoryOptions) ([]exhi
 		return nil, fmt.Errorf("%w: no stored session has %s", ErrUsage, wanted(o.Cells, t.Metrics))
 	}
 	return trends, nil
+}
+
+// historyAnchor is the commit, or the beginning of its hash, that ratios are to: the
+// asked one, else the suite's, else none. h has the name of it afterwards.
+func (s Shell) historyAnchor(ctx context.Context, su *suite, h *HistoryOptions) (string, error) {
+	asked := h.Anchor != ""
+	h.Anchor = cmp.Or(h.Anchor, su.file.Baseline.Anchor)
+	if id := su.anchorCommit(ctx, h.Anchor); id != "" {
+		return id, nil
+	}
+	switch name := h.Anchor; {
+	case name == "" || !strings.ContainsFunc(name, func(r rune) bool { return !strings.ContainsRune("0123456789abcdefABCDEF", r) }):
+		return strings.ToLower(name), nil
+	case asked:
+		return "", fmt.Errorf("%w: --anchor %s: no such commit is known here (a clone with fetch-depth: 0 knows the tags), nor is it the beginning of a hash", ErrUsage, name)
+	}
+	s.say("the suite's anchor %s is no commit that is known here (a clone with fetch-depth: 0 knows the tags): ratios are to the first session", h.Anchor)
+	h.Anchor = ""
+	return "", nil
 }
 
 // allSessions reads the stored sessions and says which of what is there are not
