@@ -264,7 +264,7 @@ func TestHistoryFromAnAnchor(t *testing.T) {
 	}
 	s.wantsLook(s.look(s.desk(), "history", "--sessions", "11", "--anchor", strings.Repeat("a", 40)), 0, []string{"11 sessions", "no session of the anchor's commit is here"}, nil)
 	// The suite's own is the default.
-	s.write(map[string]string{"perfweir.yml": strings.Replace(siteSuite, "max_age: 30d", "max_age: 30d, anchor: v1.0", 1)})
+	s.write(map[string]string{"perfweir.yml": strings.Replace(lookingSuite, "sessions: 100", "sessions: 100, anchor: v1.0", 1)})
 	s.wantsLook(s.look(s.desk(), "history", "--sessions", "11"), 0, []string{"13 sessions", "against the anchor " + first[:8] + ": +20"}, nil)
 }
 
