@@ -195,4 +195,9 @@ budgets:`, 1)
 		t.Errorf("%s", said)
 	}
 	d.sameAgain()
+	// Beside another doubt it is not counted as measured.
+	d.commit(map[string]string{"cost": "150\n"})
+	if _, said := d.ci(1, "--fresh", "--base", base); !strings.Contains(said, "in doubt: 2 cells, 1 of them measured again beside "+base[:12]) {
+		t.Errorf("%s", said)
+	}
 }

@@ -176,11 +176,23 @@ func (s Shell) confirm(ctx context.Context, su *suite, o Options, out *output, d
 
 // sayConfirming says what will be measured again, and when it is judged.
 func (s Shell) sayConfirming(p *plan.Plan, doubts int, commit string) {
-	if runs := plural(p.Order.Len(), "run"); len(p.Looks) > 1 {
-		s.say("in doubt: %s, measured again beside %.12s: at most %s, judged after %s blocks: only what is undecided goes on",
-			plural(doubts, "cell"), commit, runs, enumerated(p.Looks))
+	measured := 0
+	for i := range p.Cells {
+		if p.Cells[i].Build == result.BuildHead {
+			measured++
+		}
+	}
+	what := plural(doubts, "cell")
+	if measured < doubts {
+		what += fmt.Sprintf(", %d of them", measured)
 	} else {
-		s.say("in doubt: %s, measured again beside %.12s: %s", plural(doubts, "cell"), commit, runs)
+		what += ","
+	}
+	if runs := plural(p.Order.Len(), "run"); len(p.Looks) > 1 {
+		s.say("in doubt: %s measured again beside %.12s: at most %s, judged after %s blocks: only what is undecided goes on",
+			what, commit, runs, enumerated(p.Looks))
+	} else {
+		s.say("in doubt: %s measured again beside %.12s: %s", what, commit, runs)
 	}
 }
 
