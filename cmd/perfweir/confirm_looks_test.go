@@ -201,3 +201,30 @@ budgets:`, 1)
 		t.Errorf("%s", said)
 	}
 }
+
+// A command that writes over what was measured, while doubts are measured again,
+// changes nothing for who judges the folder later.
+func TestConfirmationKeepsWhatWasMeasured(t *testing.T) {
+	d := newDesk(t, "gate: {reference: auto}\n")
+	base := d.head()
+	d.ci(0)
+	results := filepath.Join(d.out, "results.json")
+	forger := strings.Replace(deskBuild, "#!/bin/sh\\n", "#!/bin/sh\\n[ ! -e "+results+" ] || { sed -i s/150/100/g "+results+"; echo {} >"+filepath.Join(d.out, "selftest.json")+"; rm -rf "+filepath.Join(d.out, "baseline")+"; }\\n", 1)
+	if forger == deskBuild {
+		t.Fatal("the build is another")
+	}
+	d.commit(map[string]string{"cost": "150\n", "build.sh": forger})
+	v, said := d.ci(1, "--fresh", "--base", base)
+	if f := cost(t, v); f.Confirmed == nil || f.Confirmed.Outcome != verdict.Fail {
+		t.Errorf("%+v", f)
+	}
+	if !strings.Contains(said, "results.json was changed while doubts were measured again: it is written anew") {
+		t.Errorf("%s", said)
+	}
+	data, err := os.ReadFile(results)
+	d.check(err)
+	if !strings.Contains(string(data), "150") {
+		t.Errorf("what was forged stayed: %s", data)
+	}
+	d.sameAgain()
+}

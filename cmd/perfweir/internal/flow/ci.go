@@ -120,10 +120,7 @@ func (s Shell) ciAtDesk(ctx context.Context, o Options) (*verdict.Document, erro
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(out.clearPlanted(m, doc), out.clearBaseline()); err != nil {
-		return nil, err
-	}
-	if err := errors.Join(out.keepBaseline(b), out.keepSelftest(r.selftest)); err != nil {
+	if err := errors.Join(out.clearPlanted(m, doc), out.keepCompared(b, r.selftest)); err != nil {
 		return nil, err
 	}
 	if err := s.confirmAtDesk(ctx, r, o, out, m, doc, b); err != nil {

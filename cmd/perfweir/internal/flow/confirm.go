@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -32,6 +33,8 @@ type inDoubt struct {
 	verdict *verdict.Document
 	// judge makes the verdict once more, with what was measured again by then.
 	judge func(again *result.Document) (*verdict.Document, error)
+	// kept writes what the session is compared with into its folder, if it is there.
+	kept func() error
 }
 
 // comparedBuild is the base build that a document, or its confirmation, has.
@@ -110,7 +113,7 @@ func (s Shell) confirmAtDesk(ctx context.Context, r rules, o Options, out *outpu
 	c.Here = true
 	return s.confirm(ctx, su, o, out, inDoubt{m.plan, doc, v, func(again *result.Document) (*verdict.Document, error) {
 		return s.judge(r, doc, b, again)
-	}}, c)
+	}, func() error { return out.keepCompared(b, r.selftest) }}, c)
 }
 
 // confirmInJob measures doubts again beside the comparison commit. It needs no
@@ -125,7 +128,7 @@ func (s Shell) confirmInJob(ctx context.Context, su *suite, o Options, out *outp
 	}
 	return s.confirm(ctx, su, o, out, inDoubt{m.plan, doc, one.verdict, func(again *result.Document) (*verdict.Document, error) {
 		return s.judge(one.rules, doc, one.baseline, again)
-	}}, p.Comparison)
+	}, func() error { return nil }}, p.Comparison) // the judging step knows the digests of the first one's
 }
 
 // confirm measures again, beside the base build, what a verdict leaves in doubt: look
@@ -171,7 +174,26 @@ func (s Shell) confirm(ctx context.Context, su *suite, o Options, out *output, d
 	again.files = files
 	s.sayConfirming(again.plan, len(doubts), c.Commit)
 	_, err = s.alone(ctx, su, func() (*result.Document, error) { return s.measure(ctx, below, again) })
-	return err
+	return errors.Join(err, s.standing(out, d))
+}
+
+// standing makes sure that what was measured before is in the folder as it was: who
+// judges later reads it there, and commands have run since.
+func (s Shell) standing(out *output, d inDoubt) error {
+	var want bytes.Buffer
+	if err := result.Encode(&want, d.doc); err != nil {
+		return err
+	}
+	path := out.path(durable.Results)
+	if f, err := durable.Open(path); err == nil {
+		there, err := io.ReadAll(io.LimitReader(f, int64(want.Len())+1))
+		f.Close()
+		if err == nil && bytes.Equal(there, want.Bytes()) {
+			return d.kept()
+		}
+	}
+	s.warn("%s was changed while doubts were measured again: it is written anew", path)
+	return errors.Join(durable.RemoveAll(path), out.write(durable.Results, func(w io.Writer) error { return result.Encode(w, d.doc) }), d.kept())
 }
 
 // sayConfirming says what will be measured again, and when it is judged.

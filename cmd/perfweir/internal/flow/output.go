@@ -16,6 +16,7 @@ import (
 	"github.com/perfweir/perfweir/cmd/perfweir/internal/durable"
 	"github.com/perfweir/perfweir/collect/plan"
 	"github.com/perfweir/perfweir/collect/result"
+	"github.com/perfweir/perfweir/gate/selftest"
 	"github.com/perfweir/perfweir/gate/verdict"
 )
 
@@ -197,6 +198,15 @@ func (o *output) keepBaseline(b *baseline.Baseline) error {
 		}
 	}
 	return nil
+}
+
+// keepCompared leaves what a session is compared with in its folder, and nothing else
+// of the kind.
+func (o *output) keepCompared(b *baseline.Baseline, d *selftest.Document) error {
+	if err := o.clearBaseline(); err != nil {
+		return err
+	}
+	return errors.Join(o.keepBaseline(b), o.keepSelftest(d))
 }
 
 // each calls f for 0..n-1 side by side.
