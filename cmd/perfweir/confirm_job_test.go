@@ -125,6 +125,19 @@ func TestConfirmationByDefault(t *testing.T) {
 	}
 }
 
+// The first pull request of a suite that says how to build is judged beside its base.
+func TestFirstPullWithABuild(t *testing.T) {
+	s := newSite(t)
+	s.commit(map[string]string{"perfweir.yml": strings.Replace(siteSuite, "benchmarks:", "build: [sh, build.sh]\nbenchmarks:", 1), "build.sh": "true\n"})
+	s.gh.SetBranch("main", s.head())
+	p := s.openPull("main", false, map[string]string{"value": "130\n"})
+	o := s.do(job{event: p.event(s)})
+	s.wants(o, 1, "fail")
+	contains(t, "comment", s.comment(p).Body, "130 B", "100 B of base")
+	p = s.openPull("main", false, map[string]string{"README": "words\n"})
+	s.wants(s.do(job{event: p.event(s)}), 0, "pass")
+}
+
 // The input base asks for all of it beside that commit, whatever the default is.
 func TestBaseByNameInAJob(t *testing.T) {
 	s := newSite(t)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os/exec"
 	"slices"
 
@@ -72,18 +73,69 @@ func toucherSize(ctx context.Context, l *launch.Launcher) (float64, error) {
 		tries               = 3
 	)
 	sum := 0.0
-	for i := range sizes * tries {
-		memory := int64(least + i%sizes*apart)
+	for i := range sizes {
+		memory := int64(least + i*apart)
+		peaks, err := toucherPeaks(ctx, l, memory, tries)
+		if err != nil {
+			return 0, err
+		}
+		for _, peak := range peaks {
+			sum += peak - float64(memory)
+		}
+	}
+	return max(0, sum/(sizes*tries)), nil
+}
+
+// toucherPeaks are the peaks of some runs of the process that touches so much memory,
+// in bytes.
+func toucherPeaks(ctx context.Context, l *launch.Launcher, memory int64, runs int) ([]float64, error) {
+	var out []float64
+	for range runs {
 		x := l.Run(ctx, launch.Command{Argv: selftest.Work{Kinds: []string{selftest.Memory}, Memory: memory}.Wrap([]string{"true"})})
 		switch {
 		case ctx.Err() != nil:
-			return 0, ctx.Err()
+			return nil, ctx.Err()
 		case x.Err != nil:
-			return 0, fmt.Errorf("self-test: try the injection of memory: %w", x.Err)
+			return nil, fmt.Errorf("self-test: try the injection of memory: %w", x.Err)
 		case x.End != launch.EndExited || x.ExitCode != 0:
-			return 0, fmt.Errorf("self-test: try the injection of memory: exit code %d %s", x.ExitCode, x.Signal)
+			return nil, fmt.Errorf("self-test: try the injection of memory: exit code %d %s", x.ExitCode, x.Signal)
 		}
-		sum += float64(x.MaxRSS - memory)
+		out = append(out, float64(x.MaxRSS))
 	}
-	return max(0, sum/(sizes*tries)), nil
+	return out, nil
+}
+
+// fitMemory is the amount, near to memory, whose process peaks at so many bytes with
+// the least mean distance: what a CPU has not handed in yet comes in steps of 32 pages,
+// so that a session's median of one size lies a step beside that of the next, which is
+// some percent of a small command and more than its sessions differ by. Where nothing
+// can be measured it is memory.
+func fitMemory(ctx context.Context, memory int64, peak float64) (int64, error) {
+	const (
+		page  = 4 << 10
+		most  = 20 // pages to either side: beyond half a step the same comes again
+		apart = 5  // pages
+		runs  = 11
+	)
+	l, err := launch.Start(launch.Options{})
+	if err != nil {
+		return memory, nil // who measured what injections cost has said it
+	}
+	defer l.Close()
+	best, nearest := memory, math.Inf(1)
+	for pages := -most; pages <= most; pages += apart {
+		at := max(page, memory+int64(pages*page))
+		peaks, err := toucherPeaks(ctx, l, at, runs)
+		if err != nil {
+			return 0, err
+		}
+		off := 0.0
+		for _, got := range peaks {
+			off += math.Abs(got - peak)
+		}
+		if off < nearest {
+			best, nearest = at, off
+		}
+	}
+	return best, nil
 }

@@ -205,16 +205,23 @@ func (tr *trials) slowed(ctx context.Context, which, turn int) error {
 			names = append(names, cells[i].Name)
 		}
 	}
-	doc, err := tr.measure(ctx, func(c *plan.Cell) selftest.Work {
-		w := selftest.Work{Kinds: tr.kinds()}
+	work := map[string]selftest.Work{} // by cell
+	for i := range cells {
+		c := &cells[i]
 		if !injected[c.Name] {
+			continue
+		}
+		w, err := tr.work(ctx, a, c)
+		if err != nil {
+			return err
+		}
+		work[c.Name] = w
+	}
+	doc, err := tr.measure(ctx, func(c *plan.Cell) selftest.Work {
+		if w, ok := work[c.Name]; ok {
 			return w
 		}
-		amount := a
-		if a.Auto {
-			amount.Share = tr.measured.Effect(c.Name, a.Of())
-		}
-		return amount.Add(w, tr.own(c, a.Of()), tr.costs)
+		return selftest.Work{Kinds: tr.kinds()}
 	})
 	if err != nil {
 		return err
@@ -226,6 +233,21 @@ func (tr *trials) slowed(ctx context.Context, which, turn int) error {
 	in := &tr.measured.Injected[which]
 	in.Trials = append(in.Trials, selftest.Trial{Verdict: v, Injected: injected})
 	return tr.keep(doc, keptSession{File: fmt.Sprintf("%s-%d-%03d.json", a.Kind, which+1, turn+1), Injected: a.Text, Cells: names})
+}
+
+// work is what an injection does before each run of a cell.
+func (tr *trials) work(ctx context.Context, a selftest.Amount, c *plan.Cell) (selftest.Work, error) {
+	if a.Auto {
+		a.Share = tr.measured.Effect(c.Name, a.Of())
+	}
+	own := tr.own(c, a.Of())
+	w := a.Add(selftest.Work{Kinds: tr.kinds()}, own, tr.costs)
+	if a.Kind != selftest.Memory || a.Fixed > 0 {
+		return w, nil
+	}
+	var err error
+	w.Memory, err = fitMemory(ctx, w.Memory, own+a.Share*own)
+	return w, err
 }
 
 func (tr *trials) kinds() []string {
