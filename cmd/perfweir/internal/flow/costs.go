@@ -14,7 +14,7 @@ import (
 
 // injectionCosts measures what injections take on this machine.
 func (s Shell) injectionCosts(ctx context.Context) (c selftest.Costs, err error) {
-	if c.PerSecond, err = loopRate(ctx); err != nil {
+	if c.PerSecond, err = loopRate(ctx, 5); err != nil {
 		return c, err
 	}
 	l, err := launch.Start(launch.Options{})
@@ -29,11 +29,11 @@ func (s Shell) injectionCosts(ctx context.Context) (c selftest.Costs, err error)
 }
 
 // loopRate is how many iterations of the injection's loop a second of CPU time
-// has: the median of five tries, the shell's own start taken off.
-func loopRate(ctx context.Context) (float64, error) {
+// has: the median of some tries, the shell's own start taken off.
+func loopRate(ctx context.Context, tries int) (float64, error) {
 	const iterations = 200_000
 	var rates []float64
-	for range 5 {
+	for range tries {
 		idle, err := cpuOf(ctx, 0)
 		if err != nil {
 			return 0, err

@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/perfweir/perfweir/baseline"
@@ -17,6 +18,7 @@ import (
 	"github.com/perfweir/perfweir/collect/result"
 	"github.com/perfweir/perfweir/gate"
 	"github.com/perfweir/perfweir/gate/selftest"
+	"github.com/perfweir/perfweir/gate/stats"
 	"github.com/perfweir/perfweir/gate/verdict"
 )
 
@@ -45,6 +47,7 @@ type trials struct {
 
 	stored   []baseline.Candidate // unchanged sessions so far
 	measured selftest.Measured
+	rates    []float64 // of the injection's loop, one a session of measured
 	kept     []keptSession
 }
 
@@ -189,6 +192,9 @@ func (tr *trials) unchanged(ctx context.Context) error {
 		}
 	}
 	tr.measured.Sessions = append(tr.measured.Sessions, doc)
+	if err := tr.paceOfLoop(ctx); err != nil {
+		return err
+	}
 	tr.stored = append(tr.stored, baseline.Candidate{File: fmt.Sprintf("session %d", n+1), Doc: doc})
 	return tr.keep(doc, keptSession{File: fmt.Sprintf("aa-%03d.json", n+1)})
 }
@@ -258,11 +264,31 @@ func (tr *trials) kinds() []string {
 	return out
 }
 
-// own is the median of a metric of a cell over the unchanged sessions; 0 when it
-// was not measured.
+// own is the median of a metric of a cell over the unchanged sessions that the next one
+// is held against: what the machine was an hour ago is not what a share is a share of.
+// 0 when it was not measured.
 func (tr *trials) own(c *plan.Cell, metric string) float64 {
-	return selftest.Typical(tr.measured.Sessions, c.ID(), metric)
+	return selftest.Typical(newest(tr.measured.Sessions, tr.su.file.Baseline.Sessions), c.ID(), metric)
 }
+
+// paceOfLoop measures how fast the injection's loop is beside each unchanged session: a
+// machine that gives a share of its speed in one minute and another in the next gives
+// the commands the same.
+func (tr *trials) paceOfLoop(ctx context.Context) error {
+	if !slices.Contains(tr.kinds(), selftest.CPU) {
+		return nil
+	}
+	rate, err := loopRate(ctx, 3)
+	if err != nil {
+		return err
+	}
+	tr.rates = append(tr.rates, rate)
+	tr.costs.PerSecond, err = stats.Median(newest(tr.rates, tr.su.file.Baseline.Sessions))
+	return err
+}
+
+// newest are the last n.
+func newest[T any](all []T, n int) []T { return all[max(0, len(all)-n):] }
 
 // measure does one session, in an order of its own.
 func (tr *trials) measure(ctx context.Context, work func(*plan.Cell) selftest.Work) (*result.Document, error) {
