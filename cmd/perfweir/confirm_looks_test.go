@@ -228,3 +228,22 @@ func TestConfirmationKeepsWhatWasMeasured(t *testing.T) {
 	}
 	d.sameAgain()
 }
+
+// Nor does a base build that writes over it and fails.
+func TestConfirmationKeepsWhatWasMeasuredBesideAFailedBuild(t *testing.T) {
+	d := newDesk(t, "gate: {reference: auto}\n")
+	d.ci(0)
+	results := filepath.Join(d.out, "results.json")
+	broken := d.commit(map[string]string{"build.sh": "sed -i s/150/100/g " + results + "; exit 3\n"})
+	d.commit(map[string]string{"build.sh": deskBuild, "cost": "150\n"})
+	_, said := d.ci(1, "--fresh", "--base", broken)
+	if !strings.Contains(said, "results.json was changed while doubts were measured again: it is written anew") {
+		t.Errorf("%s", said)
+	}
+	data, err := os.ReadFile(results)
+	d.check(err)
+	if !strings.Contains(string(data), "150") {
+		t.Errorf("what was forged stayed: %s", data)
+	}
+	d.sameAgain()
+}

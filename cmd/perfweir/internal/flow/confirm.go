@@ -149,6 +149,12 @@ func (s Shell) confirm(ctx context.Context, su *suite, o Options, out *output, d
 	if !c.Here {
 		return s.unconfirmed(o, below, unmeasured(d.plan), notHere(c.Commit))
 	}
+	// Whatever came of it, the build and the commands are code under test.
+	return errors.Join(s.measureAgain(ctx, su, o, out, below, d, c, doubts), s.standing(out, d))
+}
+
+// measureAgain builds the comparison commit and measures doubts beside it.
+func (s Shell) measureAgain(ctx context.Context, su *suite, o Options, out, below *output, d inDoubt, c comparison, doubts []gate.Doubt) error {
 	files, err := watchCommandFiles(s.Environ) // before the build, which is code under test
 	if err != nil {
 		return err
@@ -174,7 +180,7 @@ func (s Shell) confirm(ctx context.Context, su *suite, o Options, out *output, d
 	again.files = files
 	s.sayConfirming(again.plan, len(doubts), c.Commit)
 	_, err = s.alone(ctx, su, func() (*result.Document, error) { return s.measure(ctx, below, again) })
-	return errors.Join(err, s.standing(out, d))
+	return err
 }
 
 // standing makes sure that what was measured before is in the folder as it was: who
