@@ -130,3 +130,43 @@ func TestEnoughSessionsNeedNoSelftest(t *testing.T) {
 		t.Error("a self-test changed what five stored sessions say")
 	}
 }
+
+// Sessions that agree to the last byte tell nothing below what the metric resolves: of
+// 3 MiB that are counted in steps of 128 KiB, 12 % is no proof of more than 10, and 20 % is.
+func TestResolutionIsTheLeastSpread(t *testing.T) {
+	const name = result.MemoryPeakProcess
+	judge := func(step, change float64) *verdict.Finding {
+		flat := func(v float64) column { return column{name: {v, v, v, v, v, v, v, v, v, v}} }
+		session := func(commit string, days int, v float64) *result.Document {
+			d := doc(commit, days)
+			cell(d, "a", "", flat(v))
+			def := result.Catalogue()[name]
+			def.Step = step
+			d.Metrics[name] = def
+			return d
+		}
+		var old []*result.Document
+		for i := range 6 {
+			old = append(old, session(string(rune('a'+i)), i+1, 3<<20))
+		}
+		v, err := Evaluate(Input{Current: session("now", 0, (3<<20)*(1+change)), Baseline: stored(old...), Budgets: []budget.Budget{regression(name, .1)}, Policy: DefaultPolicy()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return own(t, v)
+	}
+	for _, c := range []struct {
+		step, change float64
+		outcome      verdict.Outcome
+		least, most  float64 // of the smallest effect
+	}{
+		{4096, .12, verdict.Fail, .10, .11},
+		{32 * 4096, .12, verdict.Inconclusive, .14, .16},
+		{32 * 4096, .20, verdict.Fail, .14, .16},
+	} {
+		f := judge(c.step, c.change)
+		if f.Outcome != c.outcome || f.SmallestEffect == nil || *f.SmallestEffect < c.least || *f.SmallestEffect > c.most {
+			t.Errorf("step %v, %+.0f %%: %s, want %s: %s", c.step, 100*c.change, f.Outcome, c.outcome, f.Message)
+		}
+	}
+}

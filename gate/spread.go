@@ -98,7 +98,7 @@ func (c *contrast) between(repeats int) float64 {
 // resolution is the least spread that sessions are taken to have: sessions that
 // agreed to the last digit would make every later difference certain.
 func (c *contrast) resolution() float64 {
-	return max(min(c.def.Step/exp(c.logReference), 1), minSpread)
+	return max(stats.ResolutionSpread(c.def.Step, exp(c.logReference)), minSpread)
 }
 
 // minSpread is 0.1 %: what an idle machine still moves.

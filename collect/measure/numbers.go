@@ -3,12 +3,14 @@ package measure
 import (
 	"errors"
 	"io/fs"
+	"sync"
 
 	"github.com/perfweir/perfweir/collect/launch"
 	"github.com/perfweir/perfweir/collect/parse/generic"
 	"github.com/perfweir/perfweir/collect/plan"
 	"github.com/perfweir/perfweir/collect/reduce"
 	"github.com/perfweir/perfweir/collect/result"
+	"github.com/perfweir/perfweir/collect/sample/linuxproc/pidstat"
 )
 
 // measure makes the measurements of a command that was launched. A command that
@@ -34,9 +36,23 @@ func (j *job) add(m ...generic.Measurement) {
 	j.out.Measurements = append(j.out.Measurements, m...)
 }
 
+// residentStep is that of this machine, in B.
+var residentStep = sync.OnceValue(func() float64 { return pidstat.Open("/proc").ResidentStep() })
+
+// definitions are those of the catalogue, as this machine resolves them.
+func definitions() map[string]result.Metric {
+	defs := result.Catalogue()
+	for _, name := range []string{result.MemoryPeak, result.MemoryPeakProcess} {
+		def := defs[name]
+		def.Step = residentStep()
+		defs[name] = def
+	}
+	return defs
+}
+
 // builtins are the metrics of every run.
 func (j *job) builtins() {
-	defs := result.Catalogue()
+	defs := definitions()
 	put := func(name string, v reduce.Value) {
 		if !v.OK() {
 			j.add(generic.Missing(name, "", v.Absent, defs[name]))
@@ -134,7 +150,7 @@ func (j *job) throughput() {
 
 // notRun lists everything that the run would have measured, absent.
 func (j *job) notRun() {
-	defs := result.Catalogue()
+	defs := definitions()
 	for _, name := range []string{
 		result.WallTime, result.CPUTime, result.UserTime, result.SystemTime, result.MemoryPeak, result.MemoryPeakProcess,
 	} {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/perfweir/perfweir/collect/launch"
 	"github.com/perfweir/perfweir/collect/result"
+	"github.com/perfweir/perfweir/collect/sample/linuxproc/pidstat"
 )
 
 const burnVariable = "MEASURE_TEST_BURN"
@@ -116,6 +117,9 @@ func TestMemoryPeakProcess(t *testing.T) {
 	}
 	if peak.Value < process.Value || peak.Value > 16<<20 {
 		t.Errorf("memory_peak = %v, of a process %v", peak.Value, process.Value)
+	}
+	if want := pidstat.Open("/proc").ResidentStep(); process.Def.Step != want || peak.Def.Step != want {
+		t.Errorf("steps of %v and %v B, this machine counts in %v", process.Def.Step, peak.Def.Step, want)
 	}
 	if len(got.Sources) != 1 {
 		t.Errorf("sources %+v", got.Sources)

@@ -35,10 +35,11 @@ func Catalogue() map[string]Metric {
 		CPUTime:    {Unit: "s", Better: Lower, Class: Noisy, Source: "rusage", Step: 1e-6},
 		UserTime:   {Unit: "s", Better: Lower, Class: Noisy, Source: "rusage", Step: 0.01},
 		SystemTime: {Unit: "s", Better: Lower, Class: Noisy, Source: "rusage", Step: 0.01},
-		// Largest sum of resident sets over the process tree, sampled; pages.
+		// Largest sum of resident sets over the process tree, sampled. A session's own
+		// step of both is in its document: see pidstat.Proc.ResidentStep.
 		MemoryPeak: {Unit: "B", Better: Lower, Class: Noisy, Source: "linuxproc", Step: 4096},
-		// Largest resident set of one process, exact, from the launcher.
-		MemoryPeakProcess: {Unit: "B", Better: Lower, Class: Noisy, Source: "launch", Step: 1024},
+		// Largest resident set of one process, from the launcher.
+		MemoryPeakProcess: {Unit: "B", Better: Lower, Class: Noisy, Source: "launch", Step: 4096},
 		// Bytes of the file that the benchmark's expect names.
 		OutputSize: {Unit: "B", Better: Lower, Class: Exact, Source: "out", Step: 1},
 		// Share of runs that did not end in success or window_reached. It is

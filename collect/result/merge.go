@@ -307,7 +307,8 @@ func missingInWords(whole []Dealt, missing []Shard) string {
 }
 
 // uniteMetrics is the table of all parts. Where they say the same but for source
-// and step, the first stands, as within a document.
+// and step, the source of the first stands, as within a document, and the largest step:
+// a resolution of one machine is not that of another.
 func uniteMetrics(parts []part) (map[string]Metric, error) {
 	type defined struct {
 		Metric
@@ -324,6 +325,9 @@ func uniteMetrics(parts []part) (map[string]Metric, error) {
 				all[name] = defined{m, p}
 			case was.Unit != m.Unit || was.Per != m.Per || was.Better != m.Better || was.Class != m.Class:
 				errs = append(errs, fmt.Errorf("metric %q is %s in %s, and %s in %s", shorten(name), was.inWords(), was.by, m.inWords(), p))
+			default:
+				was.Step = max(was.Step, m.Step)
+				all[name] = was
 			}
 		}
 	}

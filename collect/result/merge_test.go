@@ -183,8 +183,8 @@ func must(d *Document, _ []Shard, err error) *Document {
 
 func TestMergeUnites(t *testing.T) {
 	docs := twoShards()
-	docs[0].Metrics["frames"] = Metric{Unit: "1", Better: Higher, Class: Noisy, Source: "stdout"}
-	docs[1].Metrics["frames"] = Metric{Unit: "1", Better: Higher, Class: Noisy, Source: "stderr"}
+	docs[0].Metrics["frames"] = Metric{Unit: "1", Better: Higher, Class: Noisy, Source: "stdout", Step: 1}
+	docs[1].Metrics["frames"] = Metric{Unit: "1", Better: Higher, Class: Noisy, Source: "stderr", Step: 4}
 	docs[1].Metrics["energy"] = Metric{Unit: "J", Better: Lower, Class: Noisy}
 	docs[1].Builds[BuildBase] = Build{Commit: "77fe"}
 	docs[1].Builds[BuildHead].Programs["bin/other"] = "sha256:4"
@@ -192,7 +192,7 @@ func TestMergeUnites(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(got.Metrics) != 3 || got.Metrics["frames"].Source != "stdout" || got.Metrics["energy"].Unit != "J" {
+	if len(got.Metrics) != 3 || got.Metrics["frames"].Source != "stdout" || got.Metrics["frames"].Step != 4 || got.Metrics["energy"].Unit != "J" {
 		t.Errorf("metrics %+v", got.Metrics)
 	}
 	programs := got.Builds[BuildHead].Programs

@@ -55,9 +55,7 @@ func spreadsOf(docs []*result.Document, control bool) map[string]columns {
 				x := &out[col.Metric][n]
 				x.Sessions, x.Logs = append(x.Sessions, number), append(x.Logs, math.Log(med))
 				x.counts = append(x.counts, len(values))
-				if step := d.Metrics[col.Metric].Step; step > 0 {
-					x.Resolution = max(x.Resolution, min(step/med, 1))
-				}
+				x.Resolution = max(x.Resolution, stats.ResolutionSpread(d.Metrics[col.Metric].Step, med))
 			}
 		}
 	}

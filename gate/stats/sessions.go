@@ -19,6 +19,18 @@ type CellSessions struct {
 	Resolution float64
 }
 
+// ResolutionSpread is the spread, on the log scale, of a value near v that is told in
+// steps only: an error that lies anywhere within one step has the standard deviation
+// step/sqrt(12) (JCGM 100:2008, F.2.2.1). At most 1; 0 where step is 0 or a figure is
+// none.
+func ResolutionSpread(step, v float64) float64 {
+	s := step / v / math.Sqrt(12)
+	if !(step > 0 && v > 0) || math.IsNaN(s) {
+		return 0
+	}
+	return min(s, 1)
+}
+
 // SessionSpread is how much a cell differs from one session to the next: what
 // PredictionBounds and PredictionP take as s and df.
 type SessionSpread struct {

@@ -384,3 +384,23 @@ func TestSessionAllowance(t *testing.T) {
 		}
 	}
 }
+
+// JCGM 100:2008, F.2.2.1: the standard uncertainty of a resolution of 1 is 0.29.
+func TestResolutionSpread(t *testing.T) {
+	for _, c := range []struct{ step, v, want float64 }{
+		{1, 1, 0.2886751345948129},
+		{32 * 4096, 3 << 20, 0.2886751345948129 / 24},
+		{100, 1, 1},
+		{0, 5, 0},
+		{1, 0, 0},
+		{1, -1, 0},
+		{1, math.NaN(), 0},
+		{math.NaN(), 1, 0},
+		{1, math.Inf(1), 0},
+		{math.Inf(1), math.Inf(1), 0},
+	} {
+		if got := ResolutionSpread(c.step, c.v); !(math.Abs(got-c.want) <= 1e-15) {
+			t.Errorf("ResolutionSpread(%v, %v) = %v, want %v", c.step, c.v, got, c.want)
+		}
+	}
+}
