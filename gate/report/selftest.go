@@ -97,20 +97,23 @@ func share95(v *float64) string {
 func (t *screen) injection(in *selftest.Injection) {
 	fmt.Fprintln(t.w)
 	t.line(bold, fmt.Sprintf("injected %s into every other cell of %s", clip(visible(in.Text), 60), plural(in.Sessions, "session")), "  ")
-	rows := [][]string{{"metric", "moved by it", "findings", "failed", "95 %", "suspect", "median change"}}
+	rows := [][]string{{"metric", "moved by it", "findings", "failed", "95 %", "suspect", "injected", "median change"}}
 	for i := range in.Metrics {
 		m := &in.Metrics[i]
-		moves, change := "no", none
+		moves, change, injected := "no", none, none
 		if m.Moves {
 			moves = "yes"
 		}
 		if m.Ratio != nil {
 			change = unit.FormatRatio(*m.Ratio)
 		}
+		if m.Injected != nil {
+			injected = unit.FormatRatio(*m.Injected)
+		}
 		rows = append(rows, []string{clip(visible(m.Metric), 40), moves, fmt.Sprint(m.Findings), fmt.Sprint(m.Fails),
-			unit.Percentage(m.Rate[0]) + " to " + unit.Percentage(m.Rate[1]), fmt.Sprint(m.Suspects), change})
+			unit.Percentage(m.Rate[0]) + " to " + unit.Percentage(m.Rate[1]), fmt.Sprint(m.Suspects), injected, change})
 	}
-	t.columns(rows, 2, 6)
+	t.columns(rows, 2, 7)
 	var fails, findings int
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(in.Elsewhere)) {

@@ -10,7 +10,7 @@ import (
 )
 
 func selftestDocument(name string) *selftest.Document {
-	floor, budget, ratio := 0.031, 0.087, 1.12
+	floor, budget, ratio, injected := 0.031, 0.087, 1.12, 1.1
 	return &selftest.Document{
 		Schema: selftest.Schema, Suite: name, Machine: name, Sessions: 59, Asked: 60, Cells: 10, Runs: 110, FalseAlarms: 0.05, MinSessions: 5,
 		Stored: selftest.Rate{Trials: 58, Hits: 1, Interval: [2]float64{0.0004, 0.0909}, Findings: 2301, Fails: 2, Suspects: 64, Unproven: 443},
@@ -21,7 +21,7 @@ func selftestDocument(name string) *selftest.Document {
 			{Name: name, Class: "noisy", Stored: &selftest.Resolution{Comparisons: 1, Largest: 0.1}},
 		},
 		Injections: []selftest.Injection{{Text: "cpu=10%", Kind: "cpu", Sessions: 8, Metrics: []selftest.Detection{
-			{Metric: "cpu_time", Moves: true, Count: selftest.Count{Findings: 40, Fails: 36, Suspects: 3}, Rate: [2]float64{0.76, 0.97}, Ratio: &ratio},
+			{Metric: "cpu_time", Moves: true, Count: selftest.Count{Findings: 40, Fails: 36, Suspects: 3}, Rate: [2]float64{0.76, 0.97}, Ratio: &ratio, Injected: &injected},
 			{Metric: name, Count: selftest.Count{Findings: 40}, Rate: [2]float64{0, 0.088}},
 		}, Elsewhere: map[string]selftest.Count{"cpu_time": {Findings: 40}, name: {Findings: 40, Fails: 1}}}},
 	}

@@ -129,6 +129,10 @@ type Detection struct {
 	Rate     [2]float64 `json:"rate"`                // of fails, two-sided 95 %
 	Ratio    *float64   `json:"ratio,omitempty"`     // median over the findings
 	MinRatio *float64   `json:"min_ratio,omitempty"` // least
+	// Injected is the median change that was injected, as a ratio: of the metric that the
+	// amount is a share of, nil for others and for fixed amounts. With "auto" it is what
+	// the gate said that it finds with probability 0.9.
+	Injected *float64 `json:"injected,omitempty"`
 }
 
 // Count is findings by what was decided.

@@ -148,7 +148,7 @@ func TestDetectionsAreCounted(t *testing.T) {
 	hit, miss := judged(5, verdict.Fail, "", 1.3, 1.4), judged(5, verdict.Inconclusive, verdict.Suspect, 1.1, 1.2)
 	other := judged(5, verdict.Fail, "", 1.2, 1.3)
 	d := Document{MinSessions: 5}
-	d.Fill(Measured{Injected: []Injected{{a, []Trial{{hit, map[string]bool{"a": true}}, {miss, map[string]bool{"a": true}}, {other, map[string]bool{"b": true}}}}}})
+	d.Fill(Measured{Injected: []Injected{{a, []Trial{{hit, map[string]float64{"a": .3}}, {miss, map[string]float64{"a": .1}}, {other, map[string]float64{"b": .5}}}}}})
 	in := d.Injections[0]
 	if in.Sessions != 3 || len(in.Metrics) != 1 || in.Elsewhere["wall_time"] != (Count{1, 1, 0}) {
 		t.Fatalf("%+v, want one metric, and the fail of a cell that was left alone", in)
@@ -156,6 +156,21 @@ func TestDetectionsAreCounted(t *testing.T) {
 	got := in.Metrics[0]
 	if got.Count != (Count{2, 1, 1}) || !got.Moves || *got.Ratio < 1.19 || *got.Ratio > 1.21 || *got.MinRatio != 1.1 {
 		t.Errorf("%+v", got)
+	}
+	if got.Injected == nil || math.Abs(*got.Injected-1.2) > 1e-9 {
+		t.Errorf("injected %v, want the median of +30 and +10 %%", got.Injected)
+	}
+
+	// Of what an amount is no share of, nothing is said.
+	for text, share := range map[string]float64{"cpu=10%": .1, "sleep=50ms": 0} {
+		a, err := ParseAmount(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.Fill(Measured{Injected: []Injected{{a, []Trial{{hit, map[string]float64{"a": share}}}}}})
+		if got := d.Injections[0].Metrics[0]; got.Injected != nil {
+			t.Errorf("%s: %v injected into wall_time", text, *got.Injected)
+		}
 	}
 }
 

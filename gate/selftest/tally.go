@@ -13,8 +13,10 @@ import (
 
 // Trial is one session that was slowed down on purpose, judged.
 type Trial struct {
-	Verdict  *verdict.Document
-	Injected map[string]bool // names of the cells that were
+	Verdict *verdict.Document
+	// Injected are the names of the cells that were, and the share of Amount.Of that was
+	// injected; 0 for an amount that is no share.
+	Injected map[string]float64
 }
 
 // Injected are the trials of one injection.
@@ -185,10 +187,11 @@ func (e *effects) resolution() *Resolution {
 func injectionOf(in Injected) Injection {
 	out := Injection{Text: in.Amount.Text, Kind: in.Amount.Kind, Sessions: len(in.Trials), Elsewhere: map[string]Count{}}
 	byMetric := map[string]*Detection{}
-	ratios := map[string][]float64{}
+	ratios, shares := map[string][]float64{}, []float64{}
 	for _, t := range in.Trials {
 		gated(t.Verdict, func(f *verdict.Finding, c *verdict.Comparison) {
-			if !t.Injected[t.Verdict.Cells[f.Cell].Name] {
+			share, injected := t.Injected[t.Verdict.Cells[f.Cell].Name]
+			if !injected {
 				n := out.Elsewhere[f.Metric]
 				n.add(f)
 				out.Elsewhere[f.Metric] = n
@@ -203,6 +206,9 @@ func injectionOf(in Injected) Injection {
 			if c.Ratio != nil {
 				ratios[f.Metric] = append(ratios[f.Metric], *c.Ratio)
 			}
+			if share > 0 && f.Metric == in.Amount.Of() {
+				shares = append(shares, 1+share)
+			}
 		})
 	}
 	for _, name := range slices.Sorted(maps.Keys(byMetric)) {
@@ -214,6 +220,9 @@ func injectionOf(in Injected) Injection {
 			if med, err := stats.Median(r); err == nil {
 				d.Ratio = &med
 			}
+		}
+		if med, err := stats.Median(shares); err == nil && name == in.Amount.Of() {
+			d.Injected = &med
 		}
 		out.Metrics = append(out.Metrics, *d)
 	}

@@ -54,15 +54,12 @@ func run(args []string) error {
 
 func check(in *selftest.Injection) (missed []string) {
 	auto := strings.HasSuffix(in.Text, "=auto")
-	fmt.Printf("\n%s, %d sessions\n| metric | moved by it | failed | 95 %% | suspect | median change |\n| --- | --- | --- | --- | --- | --- |\n", in.Text, in.Sessions)
+	fmt.Printf("\n%s, %d sessions\n| metric | moved by it | failed | 95 %% | suspect | injected | median change |\n| --- | --- | --- | --- | --- | --- | --- |\n", in.Text, in.Sessions)
 	aimed := selftest.Amount{Kind: in.Kind}.Of()
 	falseFails := 0
 	for _, m := range in.Metrics {
-		change := "-"
-		if m.Ratio != nil {
-			change = fmt.Sprintf("%+.1f %%", 100*(*m.Ratio-1))
-		}
-		fmt.Printf("| %s | %v | %d of %d | %.0f to %.0f %% | %d | %s |\n", m.Metric, m.Moves, m.Fails, m.Findings, 100*m.Rate[0], 100*m.Rate[1], m.Suspects, change)
+		fmt.Printf("| %s | %v | %d of %d | %.0f to %.0f %% | %d | %s | %s |\n", m.Metric, m.Moves, m.Fails, m.Findings, 100*m.Rate[0], 100*m.Rate[1], m.Suspects,
+			change(m.Injected), change(m.Ratio))
 		switch {
 		case !m.Moves:
 			falseFails += m.Fails
@@ -79,4 +76,12 @@ func check(in *selftest.Injection) (missed []string) {
 		missed = append(missed, fmt.Sprintf("%s: %d false fails, goal %d", in.Text, falseFails+elsewhere, mostFalse))
 	}
 	return missed
+}
+
+// change is a ratio in words.
+func change(ratio *float64) string {
+	if ratio == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%+.1f %%", 100*(*ratio-1))
 }

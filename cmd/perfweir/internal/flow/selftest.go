@@ -203,25 +203,20 @@ func (tr *trials) unchanged(ctx context.Context) error {
 // were left alone before, and judges it against the unchanged ones.
 func (tr *trials) slowed(ctx context.Context, which, turn int) error {
 	a := tr.amounts[which]
-	injected, names := map[string]bool{}, []string{}
+	injected, names := map[string]float64{}, []string{}
+	work := map[string]selftest.Work{} // by cell
 	cells := tr.plan.SuiteCells()
 	for i := range cells {
-		if len(cells) == 1 || i%2 == turn%2 {
-			injected[cells[i].Name] = true
-			names = append(names, cells[i].Name)
-		}
-	}
-	work := map[string]selftest.Work{} // by cell
-	for i := range cells {
 		c := &cells[i]
-		if !injected[c.Name] {
+		if len(cells) > 1 && i%2 != turn%2 {
 			continue
 		}
-		w, err := tr.work(ctx, a, c)
+		w, share, err := tr.work(ctx, a, c)
 		if err != nil {
 			return err
 		}
-		work[c.Name] = w
+		work[c.Name], injected[c.Name] = w, share
+		names = append(names, c.Name)
 	}
 	doc, err := tr.measure(ctx, func(c *plan.Cell) selftest.Work {
 		if w, ok := work[c.Name]; ok {
@@ -241,19 +236,18 @@ func (tr *trials) slowed(ctx context.Context, which, turn int) error {
 	return tr.keep(doc, keptSession{File: fmt.Sprintf("%s-%d-%03d.json", a.Kind, which+1, turn+1), Injected: a.Text, Cells: names})
 }
 
-// work is what an injection does before each run of a cell.
-func (tr *trials) work(ctx context.Context, a selftest.Amount, c *plan.Cell) (selftest.Work, error) {
+// work is what an injection does before each run of a cell, and the share of what the
+// cell takes that it is.
+func (tr *trials) work(ctx context.Context, a selftest.Amount, c *plan.Cell) (w selftest.Work, share float64, err error) {
 	if a.Auto {
 		a.Share = tr.measured.Effect(c.Name, a.Of())
 	}
 	own := tr.own(c, a.Of())
-	w := a.Add(selftest.Work{Kinds: tr.kinds()}, own, tr.costs)
-	if a.Kind != selftest.Memory || a.Fixed > 0 {
-		return w, nil
+	w = a.Add(selftest.Work{Kinds: tr.kinds()}, own, tr.costs)
+	if a.Kind == selftest.Memory && a.Fixed == 0 {
+		w.Memory, err = fitMemory(ctx, w.Memory, own+a.Share*own)
 	}
-	var err error
-	w.Memory, err = fitMemory(ctx, w.Memory, own+a.Share*own)
-	return w, err
+	return w, a.Share, err
 }
 
 func (tr *trials) kinds() []string {
