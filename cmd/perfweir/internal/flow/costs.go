@@ -105,27 +105,32 @@ func toucherPeaks(ctx context.Context, l *launch.Launcher, memory int64, runs in
 	return out, nil
 }
 
-// fitMemory is the amount, near to memory, whose process peaks at so many bytes with
-// the least mean distance: what a CPU has not handed in yet comes in steps of 32 pages,
-// so that a session's median of one size lies a step beside that of the next, which is
-// some percent of a small command and more than its sessions differ by. Where nothing
-// can be measured it is memory.
+// fitMemory is the amount, near to memory, whose process peaks at so many bytes: see
+// fitPeak. Where nothing can be measured it is memory.
 func fitMemory(ctx context.Context, memory int64, peak float64) (int64, error) {
-	const (
-		page  = 4 << 10
-		most  = 20 // pages to either side: beyond half a step the same comes again
-		apart = 5  // pages
-		runs  = 11
-	)
+	const runs = 11
 	l, err := launch.Start(launch.Options{})
 	if err != nil {
 		return memory, nil // who measured what injections cost has said it
 	}
 	defer l.Close()
+	return fitPeak(memory, peak, func(at int64) ([]float64, error) { return toucherPeaks(ctx, l, at, runs) })
+}
+
+// fitPeak is the amount, near to memory, whose peaks have the least mean distance from
+// peak: what a CPU has not handed in yet comes in steps of 32 pages, so that a session's
+// median of one size lies a step beside that of the next, which is some percent of a
+// small command and more than its sessions differ by.
+func fitPeak(memory int64, peak float64, peaksOf func(memory int64) ([]float64, error)) (int64, error) {
+	const (
+		page  = 4 << 10
+		most  = 20 // pages to either side: beyond half a step the same comes again
+		apart = 5  // pages
+	)
 	best, nearest := memory, math.Inf(1)
 	for pages := -most; pages <= most; pages += apart {
 		at := max(page, memory+int64(pages*page))
-		peaks, err := toucherPeaks(ctx, l, at, runs)
+		peaks, err := peaksOf(at)
 		if err != nil {
 			return 0, err
 		}
