@@ -108,7 +108,7 @@ func toucherPeaks(ctx context.Context, l *launch.Launcher, memory int64, runs in
 // fitMemory is the amount, near to memory, whose process peaks at so many bytes: see
 // fitPeak. Where nothing can be measured it is memory.
 func fitMemory(ctx context.Context, memory int64, peak float64) (int64, error) {
-	const runs = 11
+	const runs = 7
 	l, err := launch.Start(launch.Options{})
 	if err != nil {
 		return memory, nil // who measured what injections cost has said it
@@ -120,26 +120,38 @@ func fitMemory(ctx context.Context, memory int64, peak float64) (int64, error) {
 // fitPeak is the amount, near to memory, whose peaks have the least mean distance from
 // peak: what a CPU has not handed in yet comes in steps of 32 pages, so that a session's
 // median of one size lies a step beside that of the next, which is some percent of a
-// small command and more than its sessions differ by.
+// small command and more than its sessions differ by. Sizes in the middle of a step count
+// with what lies to either side of them: beside the sampler a run may have a page more
+// or less than here, which decides at the edge of one.
 func fitPeak(memory int64, peak float64, peaksOf func(memory int64) ([]float64, error)) (int64, error) {
 	const (
-		page  = 4 << 10
-		most  = 20 // pages to either side: beyond half a step the same comes again
-		apart = 5  // pages
+		page   = 4 << 10
+		most   = 20 // pages to either side: beyond half a step the same comes again
+		apart  = 4  // pages
+		beside = 2  // sizes
 	)
-	best, nearest := memory, math.Inf(1)
-	for pages := -most; pages <= most; pages += apart {
+	var sizes []int64
+	var off []float64
+	for pages := -most - beside*apart; pages <= most+beside*apart; pages += apart {
 		at := max(page, memory+int64(pages*page))
 		peaks, err := peaksOf(at)
 		if err != nil {
 			return 0, err
 		}
-		off := 0.0
+		sum := 0.0
 		for _, got := range peaks {
-			off += math.Abs(got - peak)
+			sum += math.Abs(got - peak)
 		}
-		if off < nearest {
-			best, nearest = at, off
+		sizes, off = append(sizes, at), append(off, sum)
+	}
+	best, nearest := memory, math.Inf(1)
+	for i := beside; i < len(sizes)-beside; i++ {
+		sum := 0.0
+		for _, o := range off[i-beside : i+beside+1] {
+			sum += o
+		}
+		if sum < nearest {
+			best, nearest = sizes[i], sum
 		}
 	}
 	return best, nil
