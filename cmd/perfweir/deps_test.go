@@ -42,7 +42,7 @@ var rooms = map[string]struct {
 	"collect/sample/linuxproc/pidstat": {nil, nil, "one line of the kernel, parsed"},
 	"collect/host":                     {[]string{"collect/result"}, []string{"github.com/prometheus/procfs"}, "reads the machine"},
 	"collect/worktree":                 {[]string{"collect/result"}, nil, "the only room that runs git"},
-	"collect/measure": {[]string{"collect/result", "collect/result/unit", "collect/plan", "collect/launch", "collect/prepare", "collect/sample", "collect/sample/linuxproc", "collect/sample/linuxproc/pidstat", "collect/series", "collect/reduce", "collect/parse", "collect/parse/generic"},
+	"collect/measure": {[]string{"collect/host", "collect/result", "collect/result/unit", "collect/plan", "collect/launch", "collect/prepare", "collect/sample", "collect/sample/linuxproc", "collect/sample/linuxproc/pidstat", "collect/series", "collect/reduce", "collect/parse", "collect/parse/generic"},
 		[]string{"golang.org/x/sys/unix"}, "one run"},
 	"collect": {[]string{"collect/result", "collect/plan", "collect/journal", "collect/measure"}, nil, "order and journalling, nothing about one run"},
 

@@ -1,6 +1,6 @@
 // Package host describes the machine of a session: the fingerprint that decides
-// whether two sessions may be compared, the machine's name, and how busy it was
-// before the session began.
+// whether two sessions may be compared, the machine's name, how busy it was before
+// the session began, and how finely it counts memory.
 //
 // It holds what is read from /proc, /sys and /etc, and how it is written down.
 // It refuses to compare (the gate does) and to change anything. Its data goes to

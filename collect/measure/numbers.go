@@ -5,12 +5,12 @@ import (
 	"io/fs"
 	"sync"
 
+	"github.com/perfweir/perfweir/collect/host"
 	"github.com/perfweir/perfweir/collect/launch"
 	"github.com/perfweir/perfweir/collect/parse/generic"
 	"github.com/perfweir/perfweir/collect/plan"
 	"github.com/perfweir/perfweir/collect/reduce"
 	"github.com/perfweir/perfweir/collect/result"
-	"github.com/perfweir/perfweir/collect/sample/linuxproc/pidstat"
 )
 
 // measure makes the measurements of a command that was launched. A command that
@@ -37,7 +37,7 @@ func (j *job) add(m ...generic.Measurement) {
 }
 
 // residentStep is that of this machine, in B.
-var residentStep = sync.OnceValue(func() float64 { return pidstat.Open("/proc").ResidentStep() })
+var residentStep = sync.OnceValue(func() float64 { return host.ResidentStep("/") })
 
 // definitions are those of the catalogue, as this machine resolves them.
 func definitions() map[string]result.Metric {

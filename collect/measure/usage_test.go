@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/perfweir/perfweir/collect/host"
 	"github.com/perfweir/perfweir/collect/launch"
 	"github.com/perfweir/perfweir/collect/result"
-	"github.com/perfweir/perfweir/collect/sample/linuxproc/pidstat"
 )
 
 const burnVariable = "MEASURE_TEST_BURN"
@@ -118,7 +118,7 @@ func TestMemoryPeakProcess(t *testing.T) {
 	if peak.Value < process.Value || peak.Value > 16<<20 {
 		t.Errorf("memory_peak = %v, of a process %v", peak.Value, process.Value)
 	}
-	if want := pidstat.Open("/proc").ResidentStep(); process.Def.Step != want || peak.Def.Step != want {
+	if want := host.ResidentStep("/"); process.Def.Step != want || peak.Def.Step != want {
 		t.Errorf("steps of %v and %v B, this machine counts in %v", process.Def.Step, peak.Def.Step, want)
 	}
 	if len(got.Sources) != 1 {

@@ -36,7 +36,7 @@ func Catalogue() map[string]Metric {
 		UserTime:   {Unit: "s", Better: Lower, Class: Noisy, Source: "rusage", Step: 0.01},
 		SystemTime: {Unit: "s", Better: Lower, Class: Noisy, Source: "rusage", Step: 0.01},
 		// Largest sum of resident sets over the process tree, sampled. A session's own
-		// step of both is in its document: see pidstat.Proc.ResidentStep.
+		// step of both is in its document: see host.ResidentStep.
 		MemoryPeak: {Unit: "B", Better: Lower, Class: Noisy, Source: "linuxproc", Step: 4096},
 		// Largest resident set of one process, from the launcher.
 		MemoryPeakProcess: {Unit: "B", Better: Lower, Class: Noisy, Source: "launch", Step: 4096},

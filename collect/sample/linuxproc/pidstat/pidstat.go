@@ -38,7 +38,7 @@ type Stat struct {
 	SystemTicks uint64
 	Threads     int
 	StartTicks  uint64 // since boot; with PID it is the identity of a process
-	RSSPages    uint64 // resident set; before Linux 6.2 up to 64 pages a thread off
+	RSSPages    uint64 // resident set; before Linux 6.2 up to 64 pages a thread off, since then as host.ResidentStep says
 }
 
 // ID tells two processes apart that had the same number one after the other.
