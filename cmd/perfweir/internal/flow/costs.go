@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"slices"
 
+	"github.com/perfweir/perfweir/collect/host"
 	"github.com/perfweir/perfweir/collect/launch"
 	"github.com/perfweir/perfweir/gate/selftest"
 )
@@ -65,16 +66,18 @@ func cpuOf(ctx context.Context, iterations int64) (float64, error) {
 
 // toucherSize is what the injection's process that touches memory takes beside that,
 // in bytes, by the launcher, whose children have no mark of ours: the mean over sizes
-// that lie close together. Since Linux 6.2 the peak of a process lacks what each CPU has
-// not handed in yet, up to 32 pages: one size alone would be off by half of that.
+// that lie within three steps (host.ResidentStep): one size alone would be off by half of
+// one.
 func toucherSize(ctx context.Context, l *launch.Launcher) (float64, error) {
 	const (
-		least, apart, sizes = 1 << 20, 12 << 10, 33 // three times 32 pages; the shell itself takes less than the least
-		tries               = 3
+		least = 1 << 20 // the shell itself takes less
+		sizes = 33
+		tries = 3
 	)
+	apart := 3 * int64(host.ResidentStep("/")) / (sizes - 1)
 	sum := 0.0
-	for i := range sizes {
-		memory := int64(least + i*apart)
+	for i := range int64(sizes) {
+		memory := least + i*apart
 		peaks, err := toucherPeaks(ctx, l, memory, tries)
 		if err != nil {
 			return 0, err
@@ -114,26 +117,26 @@ func fitMemory(ctx context.Context, memory int64, peak float64) (int64, error) {
 		return memory, nil // who measured what injections cost has said it
 	}
 	defer l.Close()
-	return fitPeak(memory, peak, func(at int64) ([]float64, error) { return toucherPeaks(ctx, l, at, runs) })
+	return fitPeak(memory, peak, int64(host.ResidentStep("/")), func(at int64) ([]float64, error) { return toucherPeaks(ctx, l, at, runs) })
 }
 
 // fitPeak is the amount, near to memory, whose peaks have the least mean distance from
-// peak: what a CPU has not handed in yet comes in steps of 32 pages, so that a session's
-// median of one size lies a step beside that of the next, which is some percent of a
-// small command and more than its sessions differ by. Sizes in the middle of a step count
-// with what lies to either side of them: beside the sampler a run may have a page more
-// or less than here, which decides at the edge of one.
-func fitPeak(memory int64, peak float64, peaksOf func(memory int64) ([]float64, error)) (int64, error) {
+// peak: peaks come in steps, so that a session's median of one size lies a step beside
+// that of the next, which is some percent of a small command and more than its sessions
+// differ by. Sizes in the middle of a step count with what lies to either side of them:
+// beside the sampler a run may have a page more or less than here, which decides at the
+// edge of one.
+func fitPeak(memory int64, peak float64, step int64, peaksOf func(memory int64) ([]float64, error)) (int64, error) {
 	const (
 		page   = 4 << 10
-		most   = 20 // pages to either side: beyond half a step the same comes again
-		apart  = 4  // pages
-		beside = 2  // sizes
+		apart  = 8 // sizes in a step
+		most   = 5 // sizes to either side: beyond half a step the same comes again
+		beside = 2 // sizes
 	)
 	var sizes []int64
 	var off []float64
-	for pages := -most - beside*apart; pages <= most+beside*apart; pages += apart {
-		at := max(page, memory+int64(pages*page))
+	for i := int64(-most - beside); i <= most+beside; i++ {
+		at := max(page, memory+i*step/apart)
 		peaks, err := peaksOf(at)
 		if err != nil {
 			return 0, err

@@ -39,32 +39,33 @@ func TestFitMemory(t *testing.T) {
 	}
 }
 
-// Of a process whose peak goes up in steps of 32 pages, at 17, 49, 81, ..., and one run
+// Of a process whose peak goes up in steps, of 32 pages at 17, 49, 81, ..., and one run
 // in three a step later, the size is found that stays nearest to what is wanted.
 func TestFitPeak(t *testing.T) {
 	const page = 4 << 10
-	peaks := func(memory int64) ([]float64, error) {
-		steps := (memory/page + 15) / 32
-		low, high := float64(steps*32*page), float64((steps+1)*32*page)
-		return []float64{low, low, high}, nil
-	}
 	for _, tt := range []struct {
-		name               string
-		from, want, chosen int64 // pages
+		name                     string
+		step, from, want, chosen int64 // pages
 	}{
-		{"there already, away from the edges of the step", 96, 96, 92},
-		{"a step too small", 100, 128, 120},
-		{"a step too large", 120, 96, 100},
-		{"beyond what is tried", 300, 100, 280},
-		{"nothing below a page", 3, 0, 1},
+		{"there already, away from the edges of the step", 32, 96, 96, 92},
+		{"a step too small", 32, 100, 128, 120},
+		{"a step too large", 32, 120, 96, 100},
+		{"beyond what is tried", 32, 300, 100, 280},
+		{"nothing below a page", 32, 3, 0, 1},
+		{"the larger steps of many CPUs", 128, 300, 384, 364},
 	} {
-		got, err := fitPeak(tt.from*page, float64(tt.want*page), peaks)
+		peaks := func(memory int64) ([]float64, error) {
+			steps := (memory/page + tt.step/2 - 1) / tt.step
+			low, high := float64(steps*tt.step*page), float64((steps+1)*tt.step*page)
+			return []float64{low, low, high}, nil
+		}
+		got, err := fitPeak(tt.from*page, float64(tt.want*page), tt.step*page, peaks)
 		if err != nil || got != tt.chosen*page {
 			t.Errorf("%s: %d pages (%v), want %d", tt.name, got/page, err, tt.chosen)
 		}
 	}
 	broken := errors.New("no process")
-	if _, err := fitPeak(page, page, func(int64) ([]float64, error) { return nil, broken }); !errors.Is(err, broken) {
+	if _, err := fitPeak(page, page, page, func(int64) ([]float64, error) { return nil, broken }); !errors.Is(err, broken) {
 		t.Errorf("%v, want %v", err, broken)
 	}
 }
